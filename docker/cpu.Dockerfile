@@ -19,7 +19,7 @@ RUN --mount=type=secret,id=pip,target=/etc/pip.conf \
     pip install --constraint /tmp/lockstep/constraints.txt $PIP_ARGS torch
 COPY pyproject.toml docker/needs.py /tmp/lockstep/
 RUN --mount=type=secret,id=pip,target=/etc/pip.conf \
-    python /tmp/lockstep/needs.py dask hub > /tmp/lockstep/needs.txt \
+    python /tmp/lockstep/needs.py course dask hub > /tmp/lockstep/needs.txt \
     && pip install --constraint /tmp/lockstep/constraints.txt $PIP_ARGS --requirement /tmp/lockstep/needs.txt
 
 FROM base AS wheel

@@ -20,7 +20,7 @@ RUN apt-get update && apt-get install --yes --no-install-recommends python3 pyth
 COPY constraints.txt /tmp/lockstep/
 RUN pip install --constraint /tmp/lockstep/constraints.txt $PIP_ARGS torch
 COPY pyproject.toml docker/needs.py /tmp/lockstep/
-RUN python /tmp/lockstep/needs.py dask hub gpu horovod > /tmp/lockstep/needs.txt \
+RUN python /tmp/lockstep/needs.py course dask hub gpu horovod > /tmp/lockstep/needs.txt \
     && pip install --constraint /tmp/lockstep/constraints.txt $PIP_ARGS --requirement /tmp/lockstep/needs.txt
 COPY . /src
 # hadolint ignore=DL3059

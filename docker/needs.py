@@ -1,6 +1,6 @@
 """Prints what Lockstep needs beside torch, a requirement a line: of itself and of the extras that are named.
 
-    python needs.py dask hub
+    python needs.py course dask hub
 
 An image installs torch first and these next, and Lockstep last, so that a new lesson costs no new download."""
 

@@ -1,4 +1,4 @@
-"""``python -m lockstep``: the same as ``lockstep``, for launchers that start a module (torchrun -m lockstep ...)."""
+"""``python -m lockstep``: the ``lockstep`` command, for launchers that start a module (torchrun -m lockstep ...)."""
 
 from lockstep.cli import main
 

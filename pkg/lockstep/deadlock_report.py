@@ -1,4 +1,7 @@
-"""Why a run cannot go on or did not end well, from where its ranks stand: the same sentences in every world."""
+"""The messages of failed runs: deadlock (a cycle in the wait-for graph), mismatch, unmatched message, stuck rank.
+
+They are made from the states of the ranks, and are the same in every world.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from functools import cache
 
 from lockstep.errors import Deadlock, Mismatch, RankState, Stuck, Unmatched
 from lockstep.events import Trace
+from lockstep.places import NOWHERE, Place
 
 ANY_SOURCE = -1
 IN_ORDER = (
@@ -26,18 +30,24 @@ UNLIKE = (
     "A send meets a receive of the same tag and group: compare these two. If each is meant for another operation, do "
     "that one first, or both at once with isend and irecv."
 )
+UNLIKE_IN_ORDER = UNLIKE.replace("isend and irecv", "batch_isend_irecv")  # where isend and irecv wait for each other
 
 ALL_RECEIVE = (
     "Each of these ranks waits to receive from the next one, which has sent it nothing that fits. Look at who sends to "
     "whom: one of them has to send before it waits, or waits for what nobody sends."
 )
+ALL_SEND = (
+    "Each of these ranks waits until the next one receives what it sends. Post the receives, too, before anybody "
+    "waits: isend and irecv; or let one of the ranks receive first. If all are posted: does each rank receive from "
+    "those that send to it?"
+)
 
 
 def wait_cycle(states: Sequence[RankState]) -> tuple[int, ...]:
-    """Ranks that wait for each other in a circle, each for the next and the last for the first; () if there is none.
+    """A shortest cycle in the wait-for graph, each rank waiting for the next, from its lowest rank on; () if there is
+    none.
 
-    A shortest one, from its lowest rank on. One without a recv from any source, if there is: such a recv needs only
-    one of the ranks that it waits for.
+    Cycles without a recv from any source come first: such a recv needs only one of the ranks that it waits for.
     """
     waiting = [s for s in states if s.state == "waiting"]
     return _shortest([s for s in waiting if not s.any_source]) or _shortest(waiting)
@@ -56,7 +66,7 @@ def _shortest(waiting: Sequence[RankState]) -> tuple[int, ...]:
 
 
 def _way_back(start: int, waits_for: Mapping[int, tuple[int, ...]]) -> tuple[int, ...]:
-    """Breadth first."""
+    """A shortest cycle through ``start``, by breadth-first search."""
     came_from: dict[int, int] = {}
     layer = [start]
     while layer:
@@ -80,8 +90,8 @@ def _unwind(rank: int, start: int, came_from: dict[int, int]) -> tuple[int, ...]
 
 
 def absentees(states: Sequence[RankState]) -> Mapping[int, tuple[int, ...]]:
-    """Ranks that are gone while others wait for them: ``{finished rank: the ranks that wait for it}``. A recv from any
-    source waits for one that is gone only if all are."""
+    """Finished ranks that others wait for: ``{finished rank: the ranks that wait for it}``. A recv from any source
+    counts only if all its possible senders have finished."""
     gone = [s.rank for s in states if s.state == "finished"]
     waiting = [s for s in states if s.state == "waiting" and not (s.any_source and set(s.waits_for) - set(gone))]
     return {r: these for r in gone if (these := tuple(s.rank for s in waiting if r in s.waits_for))}
@@ -97,7 +107,7 @@ def some(ranks: Sequence[int]) -> str:
 
 
 def deadlock(states: Sequence[RankState], trace: Trace | None = None, printed: str = "") -> Deadlock:
-    """The error that tells who waits for whom."""
+    """A Deadlock that names which rank waits for which."""
     gone = absentees(states)
     cycle = wait_cycle(states)
     if gone:
@@ -120,14 +130,16 @@ def deadlock(states: Sequence[RankState], trace: Trace | None = None, printed: s
 
 
 def way_out(circle: Sequence[RankState]) -> str:
-    """What to do about these ranks, which wait for each other in a circle; "" for Deadlock's own remedy."""
+    """The remedy for a cycle of waiting ranks; "" for Deadlock's default."""
     if held := next((s for s in circle if s.behind), None):
         return GROUP_IN_ORDER if held.queue == "group" else IN_ORDER
     if sorted(s.kind for s in circle) == ["recv", "send"]:
-        return UNLIKE if circle[0].queue == circle[1].queue else APART
+        alike = UNLIKE_IN_ORDER if circle[0].queue else UNLIKE
+        return alike if circle[0].queue == circle[1].queue else APART
     if circle[0].queue and [s.kind for s in circle] == ["send", "send"]:
         return IN_ORDER
-    return ALL_RECEIVE if all(s.kind == "recv" for s in circle) else ""
+    kinds = {s.kind for s in circle}
+    return ALL_RECEIVE if kinds == {"recv"} else ALL_SEND if kinds == {"send"} else ""
 
 
 def _pairs(cycle: Sequence[int]) -> list[tuple[int, int]]:
@@ -152,38 +164,45 @@ def dtype_name(dtype: object) -> str:
 
 
 def member(group: Sequence[int], index: int) -> int:
-    """The global rank of a group's rank ``index``. Neither a tuple's IndexError nor its last element for -1."""
+    """The global rank of a group's rank ``index``. Raises ValueError for an index out of range, also for -1."""
     if not 0 <= index < len(group):
         are = f"its ranks are 0 to {len(group) - 1}" if len(group) > 1 else "its only rank is 0"
         raise ValueError(f"there is no rank {index} in this group: {are} (a ring goes on with % {len(group)})")
     return group[index]
 
 
-def stopped(rank: int, states: Sequence[RankState] = ()) -> Stuck:
-    """Its process exists, but is not carried on."""
-    remedy = "Something outside of the program has stopped it: kill -STOP, a debugger, Ctrl-Z. Run it again."
-    return Stuck(f"Stuck: rank {rank} is stopped: its process got a SIGSTOP.", states, remedy=remedy)
+def stopped(rank: int, place: Place = NOWHERE, states: Sequence[RankState] = ()) -> Stuck:
+    """The error of a rank whose process exists but is stopped, at ``place`` if that is known."""
+    at = f" at {place}: {place.source}" if place.file else ""
+    remedy = (
+        "Was it a line of the program, such as os.kill? Or something outside of it: kill -STOP, a debugger, Ctrl-Z? "
+        "Run it again without that."
+    )
+    mine = RankState(rank, "stopped", where=str(place), source=place.source)
+    known = [mine if s.rank == rank else s for s in states]
+    return Stuck(f"Stuck: rank {rank} is stopped{at}. Its process got a SIGSTOP.", known, remedy=remedy)
 
 
 POLLS = "polls"
-IDLE = 5.0  # seconds without an operation, at the end of the time, that count as stuck
+RETURNS = "has returned, and its value is being sent back"
+IDLE = 5.0  # seconds without an operation, when the time limit is reached, that count as stuck
 
 
 def idle(state: RankState, seconds: float, states: Sequence[RankState] = ()) -> Stuck:
-    """A rank that does nothing that can be seen: it computes, or asks in a loop whether something is done."""
+    """The error of a rank without observable progress: it computes, or polls in a loop."""
+    at = f" at {state.where}" if state.where else ""
     if state.did != POLLS:
-        told = f"Stuck: rank {state.rank} has done no operation for {seconds:.0f} s at {state.where}."
-        return Stuck(told, states)
+        return Stuck(f"Stuck: rank {state.rank} has done no operation for {seconds:.0f} s{at}.", states)
     told = f"Stuck: rank {state.rank} has polled {state.operation} for {seconds:.0f} s"
     remedy = (
         "Does another rank do the other end of it? And call wait() instead: on gloo, is_completed() of what irecv "
         "returns stays False until somebody waits for it."
     )
-    return Stuck(f"{told} at {state.where}.", states, remedy=remedy)
+    return Stuck(f"{told}{at}.", states, remedy=remedy)
 
 
 def different(kinds: Mapping[int, str], states: Sequence[RankState]) -> Mismatch:
-    """Two ranks met in collectives that do not fit: ``{rank: what it called}``."""
+    """The error of two ranks whose collectives do not fit. ``kinds``: ``{rank: the collective that it called}``."""
     first, other = kinds
     same = kinds[first] == kinds[other]
     what = f"{kinds[first]} with arguments that do not fit" if same else "different collectives"
@@ -191,7 +210,8 @@ def different(kinds: Mapping[int, str], states: Sequence[RankState]) -> Mismatch
 
 
 def ill_cut(kind: str, owner: str, piece: str, target: int, room: str, states: Sequence[RankState] = ()) -> Mismatch:
-    """A piece of a collective is not of the size that its receiver expects. ``owner``: "rank 1 has"."""
+    """The error of a collective in which a piece does not have the size that its receiver expects. ``owner``: "rank 1
+    has"."""
     return Mismatch(
         f"Mismatch: in {kind}, {owner} {piece} for rank {target}, which expects {room}.",
         states,
@@ -200,17 +220,19 @@ def ill_cut(kind: str, owner: str, piece: str, target: int, room: str, states: S
     )
 
 
-def different_groups(first: RankState, other: RankState) -> Mismatch:
-    """Two ranks made a group in turn, but not the same one. Their operations: "new_group([0, 1])"."""
+def different_groups(one: RankState, another: RankState) -> Mismatch:
+    """The error of two ranks whose calls of new_group differ. Their operations: "new_group([0, 1])"."""
+    states = sorted([one, another], key=lambda s: s.rank)
     return Mismatch(
-        f"Mismatch: ranks {first.rank} and {other.rank} called new_group with different ranks.",
-        sorted([first, other], key=lambda s: s.rank),
-        remedy="Every rank makes every group, in the same order, also those that it does not belong to.",
+        f"Mismatch: {some([s.rank for s in states])} called new_group with different ranks.",
+        states,
+        remedy="Every rank makes every group, in the same order, also those that it does not belong to. Or its members "
+        "alone make it: new_group(ranks, use_local_synchronization=True).",
     )
 
 
 def misfit(sender: int, sent: str, receiver: int, room: str, states: Sequence[RankState]) -> Mismatch:
-    """A message met a receive of another size or dtype."""
+    """The error of a message whose receive has another size or dtype."""
     return Mismatch(
         f"Mismatch: rank {sender} sends {sent}, rank {receiver} has room for {room}.",
         states,
@@ -219,7 +241,7 @@ def misfit(sender: int, sent: str, receiver: int, room: str, states: Sequence[Ra
 
 
 def left_over(kind: str, states: Sequence[RankState]) -> Unmatched:
-    """All functions have returned, but these operations (the first one is a ``kind``) never came to an end."""
+    """The error of operations that are still incomplete when all functions have returned. ``kind``: of the first."""
     verb = {
         "send": "sent a message that nobody received",
         "recv": "posted a receive that nobody served",

@@ -1,8 +1,8 @@
-"""What every world records: an Event for each operation of a rank, a Trace of all of them, an Outcome of the run.
+"""The record of a run: an Event for each operation of a rank, the Trace of all events, and the Outcome.
 
-The vocabulary is that of torch.distributed (``send``, ``recv``, ``all_reduce`` ...) plus ``compute``. A trace from the
-virtual cluster, from processes of this machine and from GPU nodes differ in their times only: kinds, peers, groups and
-bytes are the same, so that a check can judge any of them.
+The kinds of operations are those of torch.distributed (``send``, ``recv``, ``all_reduce`` ...) and ``compute``. Traces
+of the same program from the virtual cluster, from processes and from GPU nodes differ in their times only: kinds,
+peers, groups and bytes are equal, so that an exercise can be graded in any world.
 """
 
 from __future__ import annotations
@@ -21,24 +21,28 @@ COLLECTIVES = (
 
 
 class Count(NamedTuple):
-    """How often something was done, and with how many bytes in all."""
+    """A number of operations, and their bytes in total."""
 
     number: int
     nbytes: int
 
 
 class Event(NamedTuple):
-    """One operation of one rank. (A named tuple: a trace may have a million of them.)
+    """One operation of one rank. (A named tuple, since a trace may have a million of them.)
 
-    Three times, in seconds since the run began (virtual seconds on the virtual cluster): ``posted`` is when the rank
-    asked for it. ``start`` is when it began: a message when both of its ends were posted and their ports were free. On
-    real processes nobody can see that, and ``start`` is ``posted``. ``end`` is when the rank could rely on the result:
-    for ``isend``, ``irecv`` and ``async_op=True`` that may be long after it went on to other work. What a failed run
-    never began has ``start`` and ``end`` where the run ended.
+    Times are in seconds since the run began, virtual seconds on the virtual cluster::
 
-    ``nbytes`` is the payload as this rank holds it: the tensor of a send, recv, broadcast, reduce or all_reduce; for
-    the others the larger of what goes in and what comes out (so K·n for an all_gather of n bytes from each of K ranks,
-    on every rank).
+        posted   the rank called the operation
+        start    the operation began: for a message, both ends were posted and their ports were free. On real processes
+                 this cannot be observed, and ``start`` is ``posted``
+        end      the rank could use the result. For ``isend``, ``irecv`` and ``async_op=True`` this may be long after
+                 the rank went on to other work
+
+    An operation that had not begun when a run failed has ``start`` and ``end`` at the end of the run.
+
+    ``nbytes`` is the payload on this rank: the tensor of a send, recv, broadcast, reduce or all_reduce; for all other
+    collectives the larger of input and output (so K·n, on every rank, for an all_gather of n bytes from each of K
+    ranks).
     """
 
     rank: int
@@ -51,33 +55,35 @@ class Event(NamedTuple):
     tag: int = 0
     name: str = ""  # for compute: the torch operation
     where: str = ""  # the learner's line, as in "Cell In[6], line 4"
-    message: int | None = None  # joins a send with its recv, and the ranks of one collective
-    wait: float = 0.0  # seconds in which this rank stood still for this operation
+    message: int | None = None  # the same number for a send and its recv, and for all parts of a collective
+    wait: float = 0.0  # seconds for which this rank was blocked by this operation
     flops: int = 0
-    awaited: bool = True  # False: what isend, irecv or async_op returned was never waited for (or not from Python)
-    changed: bool = False  # True: the rank changed what it sends before it had waited; seen on the virtual cluster only
-    posting: float | None = None  # when the rank asked for it, if that was before ``start``
-    backend: str = ""  # what carried it: "gloo", "nccl"; "virtual" on the virtual cluster
-    # FLOPs of matrix products between posting it and waiting for it: by the order of the program, whatever
-    # the time. None where nobody knows, as on the virtual cluster, which has events of kind "compute" instead.
+    awaited: bool = True  # False: the Work of isend, irecv or async_op was never waited for (or not from Python)
+    # Before the operation was waited for (virtual cluster only):
+    changed: bool = False  # a tensor that it sends was modified
+    early: str = ""  # the line that used one of its tensors: wrote to it, or read what was to arrive
+    posting: float | None = None  # when the rank called it, if that was before ``start``
+    backend: str = ""  # "gloo", "nccl"; "virtual" on the virtual cluster
+    # FLOPs of matrix products between posting it and waiting for it, in program order, whatever the times. None where
+    # unknown, as on the virtual cluster, which has events of kind "compute" instead.
     meanwhile: int | None = None
 
     @property
     def posted(self) -> float:
-        """When the rank asked for it."""
+        """When the rank called it, in seconds."""
         return self.start if self.posting is None else self.posting
 
     @property
     def duration(self) -> float:
-        """Seconds from ``start`` to ``end``: of a message or a collective on the virtual cluster, those on the way."""
+        """Seconds from ``start`` to ``end``: on the virtual cluster, the transfer time of a message or collective."""
         return self.end - self.start
 
 
 class Unequal(NamedTuple):
-    """How a rank, or the link of two ranks, differs from the others of its cluster (``machines.Cluster``)."""
+    """A rank or a link between two ranks that differs from the others of its cluster (``machines.Cluster``)."""
 
-    ranks: tuple[int, ...]  # one rank, or the two ends of a link; () are all
-    what: str  # "speed": 1 is that of the others; "memory": bytes; "bandwidth": bytes/s; "latency": s
+    ranks: tuple[int, ...]  # one rank, or the two ends of a link; () for all
+    what: str  # "speed": relative to the others; "memory": bytes; "bandwidth": bytes/s; "latency": s
     value: float  # "compute jitter", "message jitter": coefficients of variation
 
     @classmethod
@@ -91,7 +97,7 @@ _begin = attrgetter("posted", "rank")
 
 @dataclass(frozen=True)
 class Trace:
-    """The events of a run, in the order in which they were posted; at one time, by rank."""
+    """The events of a run, sorted by the time at which they were posted, then by rank."""
 
     events: tuple[Event, ...] = ()
     ranks: int = 0
@@ -123,7 +129,7 @@ class Trace:
 
     @property
     def time(self) -> float:
-        """Seconds until the last rank was done."""
+        """The makespan: seconds until the last event ended."""
         return max((e.end for e in self.events), default=0.0)
 
     def counts(self) -> dict[tuple[int, str], Count]:
@@ -136,11 +142,11 @@ class Trace:
         return {key: Count(number[key], nbytes[key]) for key in sorted(number)}
 
     def sent(self, rank: int | None = None) -> Count:
-        """Messages and bytes that ``rank`` (or all ranks together) passed to send."""
+        """Messages and bytes that ``rank`` (or all ranks together) sent point to point."""
         return self._total("send", rank)
 
     def received(self, rank: int | None = None) -> Count:
-        """Messages and bytes that ``rank`` (or all ranks together) took in by recv."""
+        """Messages and bytes that ``rank`` (or all ranks together) received point to point."""
         return self._total("recv", rank)
 
     def _total(self, kind: str, rank: int | None) -> Count:
@@ -148,12 +154,12 @@ class Trace:
         return Count(len(chosen), sum(e.nbytes for e in chosen))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Events travel to another process as columns: in a third of the time that they take one by one."""
+        """Events are pickled as columns, which takes a third of the time of one by one."""
         columns = list(zip(*self.events, strict=True))
         return _from_columns, (columns, self.ranks, self.world, self.cluster, self.unequal)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data; ``from_json`` reads it back."""
+        """A dict of plain data, the inverse of ``from_json``."""
         head = {"ranks": self.ranks, "world": self.world, "cluster": self.cluster}
         return head | {"unequal": self.unequal, "events": [e._asdict() for e in self.events]}
 
@@ -164,20 +170,25 @@ class Trace:
         return cls.of(events, data["ranks"], data["world"], data["cluster"], unequal)
 
     def to_chrome(self) -> str:
-        """The trace as Chrome trace JSON, for https://ui.perfetto.dev: one lane per rank, arrows for messages."""
+        """The trace as Chrome trace JSON, for https://ui.perfetto.dev: one lane per rank, arrows for messages.
+
+        Its ``args`` hold all fields of an event that are not their default, so that `lockstep show` gets the whole
+        trace back (``lockstep.chrome_traces``)."""
         rows: list[dict[str, Any]] = [
             {"ph": "M", "name": "thread_name", "pid": 0, "tid": r, "args": {"name": f"rank {r}"}}
             for r in range(self.ranks)
         ]
+        defaults = Event._field_defaults
         for e in self.events:
-            args = {k: v for k, v in e._asdict().items() if v not in (None, "", ()) and k not in ("start", "end")}
+            args = {k: v for k, v in e._asdict().items() if k not in defaults or v != defaults[k]}
             row = {"ph": "X", "name": e.name or e.kind, "cat": e.kind, "pid": 0, "tid": e.rank, "args": args}
             rows.append(row | {"ts": e.posted * 1e6, "dur": (e.end - e.posted) * 1e6})
             if e.message is not None and e.kind in POINT_TO_POINT:
                 begins = e.kind == "send"
                 arrow = {"ph": "s" if begins else "f", "name": "message", "cat": "message", "id": e.message}
                 rows.append(arrow | {"pid": 0, "tid": e.rank, "ts": (e.start if begins else e.end) * 1e6, "bp": "e"})
-        return json.dumps({"traceEvents": rows, "displayTimeUnit": "ns"})
+        about = {"ranks": self.ranks, "world": self.world, "cluster": self.cluster, "unequal": self.unequal}
+        return json.dumps({"lockstep": about, "traceEvents": rows, "displayTimeUnit": "ns"})
 
 
 def _from_columns(columns: list[tuple[Any, ...]], *rest: Any) -> Trace:
@@ -189,23 +200,25 @@ MEMORY_KINDS = ("parameters", "gradients", "optimizer state", "activations", "bu
 
 @dataclass(frozen=True)
 class Memory:
-    """What a rank held of tensor storage, in bytes. What counts as which kind: ``lockstep.residency.book``."""
+    """A rank's tensor storage in bytes, by kind as ``lockstep.residency.live_storages`` defines them."""
 
-    peak: int = 0  # the most that was alive at once
+    peak: int = 0  # the most bytes alive at once
     at_peak: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(MEMORY_KINDS, 0))  # adds up to ``peak``
     peaks: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(MEMORY_KINDS, 0))  # each kind by itself
     samples: tuple[tuple[float, tuple[int, ...]], ...] = field(default=(), repr=False)
     # (seconds since the run began, bytes by kind in the order of MEMORY_KINDS): a few hundred, with each time's highest
     # and lowest
+    phases: tuple[tuple[float, str], ...] = field(default=(), repr=False, compare=False)
+    # (seconds, "forward", "backward" or "update"): when modules, autograd and optimizers began with each
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run gives back, in whichever world: all lists are by rank."""
+    """The outcome of a run, in any world. All lists are by rank."""
 
     values: Sequence[Any]
     trace: Trace
-    time: float  # seconds until the last rank was done; virtual seconds on the virtual cluster
+    time: float  # seconds until the last rank finished; virtual seconds on the virtual cluster
     peak_memory: Sequence[int]  # bytes of tensor storage alive at once
     printed: str = ""
     warnings: tuple[str, ...] = field(default=())

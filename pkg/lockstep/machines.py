@@ -1,14 +1,15 @@
-"""Machines as numbers: a Device computes, a Link carries messages, a Cluster joins many devices by two kinds of links.
+"""Machine models: a Device computes, a Link carries messages, and a Cluster joins devices by links of two kinds.
 
-A cluster is what the vendor sells: all ranks alike. What it is after a year is said rank by rank and link by link:
+``find(name)`` returns a cluster of the catalogue, as its vendor sells it: all ranks are equal. Stragglers, slow links
+and jitter are added to it:
 
-    find("dgx-a100").with_rank(3, speed=0.5)               rank 3 takes twice as long for everything that it computes
+    find("dgx-a100").with_rank(3, speed=0.5)               rank 3 takes twice as long for all computation
     find("dgx-a100").with_rank(3, memory=40e9)             its device has 40 GB
-    find("dgx-a100").with_link(0, 5, bandwidth=1e9)        ranks 0 and 5 talk at 1 GB/s, in both directions
-    find("dgx-a100").with_jitter(compute=0.1, seed=7)      what is computed takes 10 % more or less, at random
+    find("dgx-a100").with_link(0, 5, bandwidth=1e9)        1 GB/s between ranks 0 and 5, in each direction
+    find("dgx-a100").with_jitter(compute=0.1, seed=7)      compute times vary at random, by 10 %
 
-Everything here is a published peak, unless it says *estimate*. A real run reaches 70 to 90 % of it, and the difference
-is a lesson of its own (``cost.library`` has what NCCL and RCCL reach of a link). Sources, quoted below by these names:
+All numbers are published peaks, unless they are marked *estimate*. Real runs reach 70 to 90 % of them, which is the
+subject of a lesson (``cost.collectives`` has what NCCL and RCCL reach of a link). Sources, quoted below by these names:
 
 - *ml-engineering*: the tables of github.com/stas00/ml-engineering (accelerator and network), which agree with the
   vendors' data sheets: dense rates, without structured sparsity, and NVLink bytes in one direction.
@@ -43,22 +44,23 @@ from lockstep.events import Unequal
 
 @dataclass(frozen=True)
 class Device:
-    """What one rank computes with: a GPU, a whole server, or one core."""
+    """The compute device of one rank: a GPU, a whole server, or one core."""
 
     name: str
     flops: Mapping[str, float] = field(hash=False)  # dtype name, as "bfloat16" -> FLOP/s of a matrix product
     memory_bandwidth: float  # bytes/s
     memory: int  # bytes
-    launch_overhead: float  # seconds that an operation takes even when it has nothing to do
+    launch_overhead: float  # seconds that any operation takes at least
     source: str = ""
+    is_gpu: bool = False
 
     def peak(self, dtype: str) -> float:
-        """FLOP/s for ``dtype``. A dtype without a rate of its own (int64, bool ...) is computed at float32's."""
+        """Peak FLOP/s for ``dtype``. A dtype that is not listed (int64, bool ...) has float32's rate."""
         return self.flops.get(dtype.removeprefix("torch."), self.flops["float32"])
 
     def at(self, speed: float) -> Device:
-        """The same device ``speed`` times as fast: rates, memory bandwidth and launches alike, so that whatever it
-        computes takes exactly 1/speed of the time."""
+        """This device scaled to ``speed`` times its rates, memory bandwidth and launch rate, so that every computation
+        takes exactly 1/speed of the time."""
         if speed == 1:
             return self
         return replace(
@@ -77,7 +79,7 @@ class Link:
     alpha: float  # seconds before the first byte arrives
     beta: float  # seconds for each byte
     source: str = ""
-    links: int = 1  # to as many neighbours, each as fast as this: a message takes one, a collective all that it can
+    links: int = 1  # links of this speed to as many neighbours: a message uses one, a collective as many as it can
 
     def time(self, nbytes: float) -> float:
         return self.alpha + nbytes * self.beta
@@ -88,29 +90,29 @@ class Link:
         return 1 / self.beta
 
     def together(self, ranks: int) -> Link:
-        """What a rank has for a collective among ``ranks`` that are all joined: a link to each of the others."""
+        """The aggregate link of a rank in a collective among ``ranks`` directly connected ranks."""
         used = max(1, min(self.links, ranks - 1))
         return Link(self.alpha, self.beta / used, self.source, self.links)
 
 
 @dataclass(frozen=True)
 class Jitter:
-    """Times vary at random: each is multiplied by a factor of mean 1 (``cost.jitter``).
+    """Random variation of times: each is multiplied by a random factor of mean 1 (``cost.contention``).
 
-    Both numbers are coefficients of variation, standard deviation / mean: 0.1 is 10 % more or less, typically."""
+    ``compute`` and ``messages`` are coefficients of variation, standard deviation / mean: 0.1 is 10 %."""
 
-    compute: float = 0.0  # of what a rank computes between two communications
+    compute: float = 0.0  # of the computation between two communications
     messages: float = 0.0  # of each message and collective
     seed: int = 0
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Nodes of ``ranks_per_node`` devices. Rank r lives on node r // ranks_per_node.
+    """Nodes of ``ranks_per_node`` devices, joined by a network. Rank r is on node r // ranks_per_node.
 
-    Each rank has a port of its own to either kind of link: 8 GPUs and 8 network cards in a node, as the vendors build.
-    All ranks and all links of a kind are alike but for what ``with_rank`` and ``with_link`` say; each of them gives a
-    new cluster, and of two that say the same thing the later holds.
+    Each rank has its own port to each of the two kinds of link, as in nodes with 8 GPUs and 8 network cards. All ranks,
+    and all links of a kind, are equal except where ``with_rank`` and ``with_link`` change them. Each of these methods
+    returns a new cluster; a later change of the same quantity replaces an earlier one.
     """
 
     name: str
@@ -119,16 +121,16 @@ class Cluster:
     inside: Link  # between two ranks of a node
     between: Link  # between ranks of two nodes
     source: str = ""
-    cores: int | None = None  # of a node, shared by all of its ranks and their messages; None: a rank shares nothing
-    memory_bandwidth: float | None = None  # bytes/s of a node, shared likewise; None: each device has its own
+    cores: int | None = None  # per node, shared by its ranks and their messages; None: nothing is shared
+    memory_bandwidth: float | None = None  # bytes/s per node, shared by its ranks; None: each device has its own
     unequal: tuple[Unequal, ...] = ()  # ranks and links that differ, sorted
     jitter: Jitter | None = None
 
     # ---- unequal ranks
 
     def with_rank(self, rank: int, speed: float | None = None, memory: float | None = None) -> Cluster:
-        """A cluster whose rank ``rank`` differs: it computes ``speed`` times as fast as ``device`` (``Device.at``), and
-        has ``memory`` bytes. In a run that has no such rank it changes nothing. Raises UsageError."""
+        """This cluster with a different rank ``rank``: ``speed`` times as fast as ``device`` (``Device.at``), or with
+        ``memory`` bytes. Runs without such a rank are not affected. Raises UsageError for invalid numbers."""
         what = {
             "speed": _number("speed", speed, "0.5 is half as fast as the others"),
             "memory": _number("memory", memory, "it is in bytes: memory=40e9 is 40 GB"),
@@ -136,9 +138,9 @@ class Cluster:
         return self._differing((_rank(rank),), what, "with_rank", "speed=0.5 or memory=40e9")
 
     def with_link(self, a: int, b: int, bandwidth: float | None = None, latency: float | None = None) -> Cluster:
-        """A cluster where ranks ``a`` and ``b`` have a link of their own, in both directions: ``bandwidth`` in bytes/s
-        (1 / beta), ``latency`` in seconds (alpha). It is of the same kind as before, and takes the same ports. A
-        collective runs at the slowest link of its group (``cost.network``). Raises UsageError."""
+        """This cluster with a different link between ranks ``a`` and ``b``, in both directions: ``bandwidth`` in
+        bytes/s (1 / beta), ``latency`` in seconds (alpha). It uses the same ports as before. A collective runs at the
+        speed of the slowest link of its group (``cost.collectives``). Raises UsageError for invalid numbers."""
         ends = tuple(sorted((_rank(a), _rank(b))))
         if a == b:
             raise UsageError(f"Rank {a} has no link to itself.", "Name two ranks: with_link(0, 5, bandwidth=1e9).")
@@ -149,8 +151,8 @@ class Cluster:
         return self._differing(ends, what, "with_link", "bandwidth=1e9 or latency=20e-6")
 
     def with_jitter(self, compute: float = 0.0, messages: float = 0.0, seed: int = 0) -> Cluster:
-        """A cluster whose times vary at random, as ``Jitter`` says: the same in every run with the same ``seed``,
-        whatever the order in which the ranks are simulated. Raises UsageError."""
+        """This cluster with random times (``Jitter``): the same in every run with the same ``seed``, whatever the order
+        in which ranks are simulated. Raises UsageError for invalid numbers."""
         for name, value in (("compute", compute), ("messages", messages)):
             _number(name, value, "it is a standard deviation divided by a mean: 0.1 is 10 %", zero=True)
         if not compute and not messages:
@@ -168,7 +170,7 @@ class Cluster:
         return replace(self, unequal=tuple(Unequal(*key, value) for key, value in sorted(merged.items())))
 
     def differences(self, ranks: int) -> tuple[Unequal, ...]:
-        """What differs in a run of so many ranks; jitter, which is all ranks', comes last."""
+        """The differences that affect a run of ``ranks`` ranks; jitter, which affects all ranks, comes last."""
         found = [u for u in self.unequal if max(u.ranks) < ranks]
         if self.jitter:
             drawn = {"compute jitter": self.jitter.compute, "message jitter": self.jitter.messages}
@@ -177,7 +179,7 @@ class Cluster:
 
     @cached_property
     def special_links(self) -> Mapping[tuple[int, int], Link]:
-        """The links that ``with_link`` has changed, by their ends: the lower rank first."""
+        """The links that ``with_link`` has changed, by their ends, the lower rank first."""
         pairs = {u.ranks for u in self.unequal if len(u.ranks) == 2}
         return {(a, b): self._changed_link(a, b) for a, b in pairs}
 
@@ -194,15 +196,15 @@ class Cluster:
     def _changes(self, ranks: tuple[int, ...]) -> dict[str, float]:
         return {u.what: u.value for u in self.unequal if u.ranks == ranks}
 
-    # ---- what a rank finds
+    # ---- the resources of a rank
 
     def device_of(self, rank: int) -> Device:
-        """What ``rank`` computes with."""
+        """The device of ``rank``."""
         return self._changed_device(self.device, rank)
 
     def device_among(self, ranks: int, rank: int | None = None) -> Device:
-        """The device as each of ``ranks`` finds it, when all of them load and store at once; with ``rank`` that of this
-        one of them."""
+        """The device of each of ``ranks`` ranks, with its share of the memory bandwidth when all use it at once; with
+        ``rank``, the device of that rank."""
         device = self.device
         if self.memory_bandwidth is not None:
             share = self.memory_bandwidth / min(ranks, self.ranks_per_node, self.cores or ranks)
@@ -210,8 +212,8 @@ class Cluster:
         return device if rank is None else self._changed_device(device, rank)
 
     def memory_among(self, ranks: int, rank: int) -> int:
-        """How many bytes ``rank``, one of ``ranks``, may hold: its device's memory. Where ranks share a node's cores,
-        they share its memory, too: if there are fewer of them than cores, they have that of the idle cores as well."""
+        """The memory of ``rank``, one of ``ranks`` ranks, in bytes. Ranks that share the cores of a node share its
+        memory, too: if there are fewer ranks than cores, they also have the memory of the idle cores."""
         memory = self.device_of(rank).memory
         if self.cores is None or "memory" in self._changes((rank,)):
             return memory
@@ -221,11 +223,11 @@ class Cluster:
         return rank // self.ranks_per_node
 
     def is_inside(self, a: int, b: int) -> bool:
-        """Whether the link of ranks a and b is of the kind inside a node, however slow it is."""
+        """Whether ranks a and b are on the same node."""
         return a // self.ranks_per_node == b // self.ranks_per_node
 
     def link(self, a: int, b: int) -> Link:
-        """The link on which ranks a and b talk."""
+        """The link between ranks a and b."""
         usual = self._usual_link(a, b)
         return self.special_links.get((min(a, b), max(a, b)), usual) if self.unequal else usual
 
@@ -234,7 +236,7 @@ class Cluster:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Cluster:
-        """Read back what ``dataclasses.asdict`` made of a cluster."""
+        """The cluster that ``dataclasses.asdict`` turned into ``data``."""
         parts = {
             "device": Device(**data["device"]),
             "inside": Link(**data["inside"]),
@@ -252,7 +254,7 @@ def _rank(rank: object) -> int:
 
 
 def _number(name: str, value: Any, meaning: str, zero: bool = False) -> float | None:
-    """``value`` if it is finite and above zero (``zero``: or zero itself); None if it was not given."""
+    """``value`` if it is finite and positive (``zero``: or zero); None if it was not given."""
     if value is None:
         return None
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -268,7 +270,7 @@ def names() -> list[str]:
 
 
 def find(name: str) -> Cluster:
-    """The cluster of that name; UsageError with the nearest names if there is none."""
+    """The cluster of that name. Raises UsageError with similar names if there is none."""
     if not isinstance(name, str):
         raise UsageError(
             f"A cluster is asked for by its name, not by {name!r}.", f"Choose one of: {', '.join(names())}."
@@ -281,22 +283,25 @@ def find(name: str) -> Cluster:
 
 
 def alpha_beta(alpha: float, beta: float) -> Cluster:
-    """A cluster to count with: a message of n bytes takes alpha + n·beta seconds, to whomever, and computing none.
+    """An idealized cluster for counting: a message of n bytes takes alpha + n·beta seconds between any two ranks, and
+    computation takes no time.
 
-    With alpha=1, beta=0 the time of a run is its number of rounds; with alpha=0, beta=1 the bytes that travel one
-    after the other."""
+    With alpha=1, beta=0 the time of a run is its number of rounds; with alpha=0, beta=1 it is the number of bytes on
+    the critical path."""
     no_work = Device("no work", {"float32": 1e30}, memory_bandwidth=1e30, memory=10**12, launch_overhead=0.0)
     return Cluster(f"alpha={alpha:g}, beta={beta:g}", no_work, 4096, Link(alpha, beta), Link(alpha, beta))
 
 
 def _gpu(name: str, memory: float, bandwidth: float, source: str, **teraflops: float) -> Device:
-    """A GPU with its memory in GB (1e9 bytes), its memory bandwidth in TB/s and its rates in TFLOP/s."""
+    """A GPU: memory in GB (1e9 bytes), memory bandwidth in TB/s, rates in TFLOP/s."""
     rates = {dtype: rate * 1e12 for dtype, rate in teraflops.items()}
-    return Device(name, rates, bandwidth * 1e12, int(memory * 1e9), 4e-6, f"{source}. Launch overhead: estimate, 4 µs.")
+    return Device(
+        name, rates, bandwidth * 1e12, int(memory * 1e9), 4e-6, f"{source}. Launch overhead: estimate, 4 µs.", True
+    )
 
 
 def _gpu_cluster(name: str, device: Device, inside: float, between: float, source: str, links: int = 1) -> Cluster:
-    """Nodes of 8 GPUs, with GB/s in one direction of one GPU's link, inside a node and to another one."""
+    """Nodes of 8 GPUs; ``inside`` and ``between``: GB/s per GPU and direction, within a node and between nodes."""
     latency = "alpha: NCCL tuning.cc, ring, Simple"
     return Cluster(
         name,
@@ -309,7 +314,7 @@ def _gpu_cluster(name: str, device: Device, inside: float, between: float, sourc
 
 
 def _server(name: str, gigabits: float) -> Cluster:
-    """CPU-only nodes on Ethernet: one rank a node, all 64 cores of it."""
+    """CPU-only nodes on Ethernet: one rank per node, with all its 64 cores."""
     source = (
         "AMD EPYC 7763 data sheet: 64 cores at 2.45 GHz base, 8 channels of DDR4-3200 (204.8 GB/s); AVX2 does "
         "2 fused multiply-adds of 8 float32 a cycle and core, so 32 FLOP; bfloat16 has no instructions of its own. "

@@ -1,8 +1,8 @@
-"""Small models to train, the same on every rank and in every process.
+"""Small models with reproducible initialization: MLPs, a convnet, tied weights, a GPT.
 
-Each layer draws its parameters from a generator of its own, seeded by the model's seed and the layer's index. So two
-ranks that build the same model hold the same bits; who builds only some of the layers gets the same ones; and the
-program's own random numbers go on as if no model had been built.
+Each layer initializes its parameters from its own generator, seeded by the model's seed and the layer's index. So two
+ranks that build the same model have bitwise equal parameters, a rank that builds only some of the layers gets the same
+ones, and the program's own random number stream is not advanced.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def mlp(sizes: Sequence[int], seed: int = 0, dtype: torch.dtype = torch.float32)
 
 
 def batch_normed(sizes: Sequence[int], seed: int = 0, dtype: torch.dtype = torch.float32) -> nn.Sequential:
-    """The same with batch normalisation before each ReLU: an example's output depends on the others of its batch."""
+    """An ``mlp`` with batch normalization before each ReLU: an example's output depends on the rest of its batch."""
     layers: list[nn.Module] = []
     for index, (inputs, outputs) in enumerate(pairwise(sizes)):
         layers += [linear(inputs, outputs, seed, index, dtype), nn.BatchNorm1d(outputs, dtype=dtype), nn.ReLU()]
@@ -38,7 +38,7 @@ def batch_normed(sizes: Sequence[int], seed: int = 0, dtype: torch.dtype = torch
 
 
 def small_convnet(seed: int = 0, dtype: torch.dtype = torch.float32) -> nn.Sequential:
-    """For pictures of 8x8 points: (n, 1, 8, 8) to the scores of ten digits, (n, 10). It has 1,898 parameters."""
+    """A CNN for images of 8 x 8 pixels: (n, 1, 8, 8) to logits of ten digits, (n, 10). 1,898 parameters."""
     return nn.Sequential(
         _drawn(nn.Conv2d(1, 8, kernel_size=3, padding=1, dtype=dtype, device="meta"), seed, 0),
         nn.ReLU(),
@@ -52,7 +52,7 @@ def small_convnet(seed: int = 0, dtype: torch.dtype = torch.float32) -> nn.Seque
 
 
 class Tied(nn.Module):
-    """An autoencoder of one matrix W, used twice: ``relu(x @ W.T) @ W``. Its gradient is the sum of both uses."""
+    """An autoencoder with tied weights: ``relu(x @ W.T) @ W``. The gradient of W is the sum over both uses."""
 
     def __init__(self, width: int, seed: int, dtype: torch.dtype) -> None:
         super().__init__()
@@ -63,12 +63,13 @@ class Tied(nn.Module):
 
 
 def tied(width: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> Tied:
-    """Encoder and decoder that share their weights: (n, width) to (n, width), through half as many numbers."""
+    """An autoencoder whose encoder and decoder share their weights: (n, width) to (n, width), with a bottleneck of
+    width // 2."""
     return Tied(width, seed, dtype)
 
 
 class Embedding(nn.Module):
-    """Layer 0 of a ``GPT``: what each token and each position means. (batch, T) whole numbers to (batch, T, width)."""
+    """Layer 0 of a ``GPT``: token and position embeddings. (batch, T) integers to (batch, T, width)."""
 
     def __init__(self, vocabulary: int, context: int, width: int, seed: int, dtype: torch.dtype) -> None:
         super().__init__()
@@ -83,9 +84,9 @@ class Embedding(nn.Module):
 
 
 class Block(nn.Module):
-    """One of a ``GPT``'s layers: attention, then an MLP four times as wide, each added to what came in.
+    """A pre-norm transformer block: causal self-attention, then an MLP of 4·width, each with a residual connection.
 
-    (batch, T, width) to the same shape. Position t sees the positions up to t."""
+    (batch, T, width) to the same shape."""
 
     def __init__(self, width: int, heads: int, seed: int, index: int, dtype: torch.dtype = torch.float32) -> None:
         super().__init__()
@@ -110,7 +111,7 @@ class Block(nn.Module):
 
 
 class Head(nn.Module):
-    """The last layer of a ``GPT``: the scores of each token to be the next. (batch, T, width) to (…, vocabulary)."""
+    """The last layer of a ``GPT``: logits of the next token. (batch, T, width) to (batch, T, vocabulary)."""
 
     def __init__(self, width: int, vocabulary: int, seed: int, index: int, dtype: torch.dtype) -> None:
         super().__init__()
@@ -127,7 +128,7 @@ def gpt_layers(
     vocabulary: int = 256, width: int = 64, heads: int = 4, layers: int = 2, context: int = 64,
     seed: int = 0, dtype: torch.dtype = torch.float32,
 ) -> Iterator[nn.Module]:  # fmt: skip
-    """The ``layers + 2`` layers of a ``GPT`` in order, each made when it is asked for."""
+    """The ``layers + 2`` layers of a ``GPT`` in order, each built lazily."""
     if min(vocabulary, width, heads, context) < 1 or layers < 0 or width % heads:
         raise UsageError(
             f"There is no GPT of width {width} with {heads} heads, {layers} layers, a vocabulary of {vocabulary} "
@@ -140,15 +141,15 @@ def gpt_layers(
 
 
 class GPT(nn.Sequential):
-    """A small language model: ``layers`` blocks between an embedding and a head, ``layers + 2`` layers in a row.
+    """A decoder-only transformer: an embedding, ``layers`` blocks and a head, as a sequence of ``layers + 2`` layers.
 
-    ``GPT()`` maps (batch, T) whole numbers below ``vocabulary``, T at most ``context``, to the scores of each next
-    token, (batch, T, vocabulary). Layer i alone has the numbers that it has in the model: ``Block(width, heads, seed,
-    i)``. No dropout, and the embedding's numbers are not the head's, so that each layer can be on a rank of its own.
+    It maps (batch, T) integers below ``vocabulary``, T at most ``context``, to the logits of each next token, (batch,
+    T, vocabulary). Layer i built by itself, ``Block(width, heads, seed, i)``, has the same parameters as in the model.
+    There is no dropout, and embedding and head are not tied, so that each layer can be placed on a different rank.
 
-    Source: Radford et al., "Language models are unsupervised multitask learners", 2019 (GPT-2), section 2.3; matrices
-    are uniform up to 1/sqrt(width), whose deviation at GPT-2's 768 is its 0.02. Raises UsageError for sizes without
-    sense."""
+    Source: Radford et al., "Language models are unsupervised multitask learners", 2019 (GPT-2), section 2.3. Matrices
+    are uniform in ±1/sqrt(width), which at GPT-2's width of 768 has its standard deviation of 0.02. Raises UsageError
+    for invalid sizes."""
 
     def __init__(
         self, vocabulary: int = 256, width: int = 64, heads: int = 4, layers: int = 2, context: int = 64,
@@ -173,12 +174,12 @@ def linear(inputs: int, outputs: int, seed: int, index: int, dtype: torch.dtype 
 
 
 def parameters_of(model: nn.Module) -> int:
-    """How many numbers it learns; those that it uses twice count once."""
+    """The number of parameters; shared ones count once."""
     return sum(p.numel() for p in model.parameters())
 
 
 def _drawn(layer: Layer, seed: int, index: int) -> Layer:
-    """``layer``, so far without numbers, with uniform ones up to 1/sqrt(fan-in), as torch draws them."""
+    """Initialize ``layer``, which is on the meta device, uniformly in ±1/sqrt(fan-in), as torch does by default."""
     layer.to_empty(device="cpu")
     generator = torch.Generator().manual_seed(seed * 1_000 + index)
     bound = 1 / math.sqrt(next(layer.parameters())[0].numel())
@@ -188,7 +189,7 @@ def _drawn(layer: Layer, seed: int, index: int) -> Layer:
 
 
 def _drawn_in_turn(layer: nn.Module, seed: int, index: int) -> None:
-    """Numbers for all parameters of ``layer``: matrices as above, biases zero, norms one."""
+    """Initialize all parameters of ``layer``: matrices as in ``_drawn``, biases 0, norm weights 1."""
     layer.to_empty(device="cpu")
     generator = torch.Generator().manual_seed(seed * 1_000 + index)
     for name, parameter in layer.named_parameters():

@@ -1,7 +1,7 @@
-"""What a notebook's kernel does when it first takes ``run`` or ``check`` from the package.
+"""Setup of a notebook's kernel, when it first imports ``run`` or ``check`` from the package.
 
-It starts the server of ranks, which loads torch while the learner reads on; and from then on it says what to do where a
-cell asks for a check of a function that this kernel does not know, as after a restart.
+It starts the fork server, which loads torch in the background; and it registers a hook that explains the NameError of a
+cell that checks a function which is not defined in this kernel, as after a restart.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ UNDEFINED = "{name} is not defined in this kernel. Run the cell that defines it,
 
 
 def begin() -> None:
-    """In a kernel: have all that is said above; in one that is a rank of a launcher, no server. Elsewhere: nothing."""
+    """Set up this process if it is a notebook's kernel. A kernel that is a launcher's rank gets no fork server."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     if shell is None or not hasattr(shell, "kernel"):
         return
-    with suppress(ValueError):  # a launcher's variables that make no sense: run says so
+    with suppress(ValueError):  # a launcher's variables are invalid: run reports it
         if detect() is None and starter.forks():
             starter.begin()
     if _after_a_cell not in shell.events.callbacks["post_run_cell"]:
@@ -31,13 +31,13 @@ def begin() -> None:
 
 
 def _after_a_cell(result: Any) -> None:
-    """IPython's event: a cell has run, and what it raised is shown already."""
+    """IPython's post_run_cell event. The cell's exception has been shown already."""
     if told := advice(getattr(result.info, "raw_cell", ""), result.error_in_exec):
         print(told)
 
 
 def advice(cell: str, error: BaseException | None) -> str:
-    """What to do when a cell has asked for a check of a name that means nothing; "" for all else."""
+    """Advice for a cell that has checked an undefined name; "" for any other error."""
     if not isinstance(error, NameError) or not error.name:
         return ""
     asked = re.search(rf"^check\(.*, {re.escape(error.name)}\b", cell, re.MULTILINE)

@@ -1,7 +1,7 @@
-"""Where a learner's code stands: "Cell In[6], line 4, in ring" instead of a path into the library.
+"""Source locations in the learner's own code: "Cell In[6], line 4, in ring" instead of a frame of the library.
 
-Functions travel to other processes; the sources of notebook cells travel with them (``Sources``), so that every world
-can name and quote the learner's own line.
+A function that is sent to other processes takes the sources of the notebook's cells along (``Sources``), so that every
+world can name and quote the learner's line.
 """
 
 from __future__ import annotations
@@ -32,36 +32,57 @@ _LIBRARY = tuple(
 )
 
 
-# Known answers to exercises are a learner's code, wherever they stand.
+# Known answers to exercises count as a learner's code, although they are part of the package.
 _ANSWERS = (os.path.join(os.path.realpath(os.path.dirname(__file__)), "exercises", ""), ("wrong", "right"))
 
 
+class Helper(NamedTuple):
+    """A line of a function that the learner's line has called."""
+
+    file: str
+    line: int
+    function: str
+
+
 class Place(NamedTuple):
-    """A line of the learner's code."""
+    """A line of the learner's code. Where a check runs an exercise, it is the line of the exercise's own function that
+    led there, and ``helper`` the innermost line, if that is in another function of the learner's."""
 
     file: str  # as a person names it: "Cell In[6]" or "ring.py"
     line: int
     function: str
     source: str
+    helper: Helper | None = None
 
     def __str__(self) -> str:
         inside = "" if self.function in ("<module>", "<lambda>") else f", in {self.function}"
-        return f"{self.file}, line {self.line}{inside}" if self.file else ""
+        return f"{self.file}, line {self.line}{inside}{self._called()}" if self.file else ""
+
+    def _called(self) -> str:
+        if self.helper is None or self.helper.function.startswith("<"):
+            return ""
+        file = "" if self.helper.file == self.file else f"{self.helper.file}, "
+        return f" (in {self.helper.function}, {file}line {self.helper.line})"
+
+    @property
+    def innermost(self) -> Helper:
+        return self.helper or Helper(self.file, self.line, self.function)
 
 
 NOWHERE = Place("", 0, "", "")
+Line = tuple[str, int, str]  # file as Python names it, number, function
 
 
 @dataclass(frozen=True)
 class Sources:
-    """What it takes to quote a notebook's cells in another process."""
+    """The sources and names of a notebook's cells, to quote them in another process."""
 
     lines: dict[str, tuple[Any, ...]] = field(default_factory=dict)  # linecache entries
     cells: dict[str, str] = field(default_factory=dict)  # file name → "Cell In[6]"
 
     @classmethod
     def here(cls) -> Sources:
-        """The cells of this process: empty outside IPython."""
+        """The cells of this process; empty outside IPython."""
         ipython = sys.modules.get("IPython")
         shell = ipython.get_ipython() if ipython else None
         if shell is None:
@@ -71,27 +92,29 @@ class Sources:
         return cls(lines, {name: f"Cell In[{number}]" for name, number in numbers.items()})
 
     def install(self) -> None:
-        """Make this process quote these cells."""
+        """Let this process quote these cells."""
         linecache.cache.update(self.lines)
         _cells.update(self.cells)
         place.cache_clear()
+        _led_from.cache_clear()
 
 
 _cells: dict[str, str] = {}
 _mine: dict[str, bool] = {}
 
-# Where nothing of the learner's is ever called: torch's own functions for communication, what it wraps the blocking
-# ones in, and the reference algorithms.
+# Files that never call the learner's code: torch's functions for communication, the wrapper of its blocking ones, and
+# the reference algorithms.
 _TORCHS = os.path.join("torch", "distributed", "")
 _SILENT = (f"{_TORCHS}distributed_c10d.py", f"{_TORCHS}c10d_logger.py", os.path.join("lockstep", "collectives", ""))
-_seen: dict[int, dict[int, CodeType]] = {}  # those that a learner's line has called: by how far up they stood, by id
+_CHECKS = os.path.join("lockstep", "checks", "rank_program.py")  # it calls an exercise's function
+_seen: dict[int, dict[int, CodeType]] = {}  # functions of these that a learner's line has called: by depth, by id
 
 
 def outermost(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """Call a rank's function: the learner's lines are looked for from here on inwards.
+    """Call a rank's function. The search for the learner's line ends at this frame.
 
-    Under a launcher the script that called ``run`` or ``check`` stands further out. It is no part of what the rank
-    does: an operation of the library's own would bear its line."""
+    Under a launcher the script that called ``run`` or ``check`` is further out on the stack. Its line is not part of
+    the rank's function, and must not be reported for an operation of the library's own."""
     return fn(*args, **kwargs)
 
 
@@ -99,7 +122,7 @@ _OUTERMOST = outermost.__code__
 
 
 def is_library(filename: str) -> bool:
-    """Whether a file belongs to Python, to an installed package or to Lockstep, and not to the learner."""
+    """Whether a file belongs to Python, to an installed package or to Lockstep, rather than to the learner."""
     known = _mine.get(filename)
     if known is None:
         path = os.path.realpath(filename)
@@ -120,13 +143,13 @@ def place(filename: str, line: int, function: str) -> Place:
 
 
 def line_of(frame: FrameType) -> int:
-    """Where it stands; the first line of its function, where Python does not say, as at some instructions of a
+    """The line number of a frame; the first line of its function where Python has none, as at some instructions of a
     generator expression."""
     return frame.f_lineno or frame.f_code.co_firstlineno
 
 
 def of_frame(frame: FrameType | None) -> Place:
-    """The innermost line of the learner's at or above ``frame``."""
+    """The innermost learner's line at or above ``frame``."""
     found, _ = _search(frame)
     return _of(found) if found else NOWHERE
 
@@ -134,8 +157,8 @@ def of_frame(frame: FrameType | None) -> Place:
 def here() -> Place:
     """The learner's line that led to the caller.
 
-    The same calls lead here again and again. Where a function stands as far up as it did before, and calls nothing of
-    the learner's, its caller is the one: no need to look at each frame in between, which takes five times as long.
+    The same call paths recur: if a known library function is at the same depth of the stack as before, its caller is
+    the learner's frame. Checking that first is five times as fast as walking the stack.
     """
     for distance, functions in _seen.items():
         try:
@@ -145,7 +168,7 @@ def here() -> Place:
         if id(frame.f_code) in functions and (caller := frame.f_back):
             code = caller.f_code
             if _mine.get(code.co_filename) is False:  # it is the learner's
-                return place(code.co_filename, line_of(caller), code.co_name)
+                return _of(caller)
     found, called = _search(sys._getframe(1))
     if called and any(part in called[-1].co_filename for part in _SILENT):
         _seen.setdefault(len(called), {})[id(called[-1])] = called[-1]
@@ -153,7 +176,7 @@ def here() -> Place:
 
 
 def _search(frame: FrameType | None) -> tuple[FrameType | None, list[CodeType]]:
-    """The innermost frame of the learner's, and what was called from there on, innermost first."""
+    """The innermost learner's frame, and the library functions called from there on, innermost first."""
     called: list[CodeType] = []
     while frame is not None and is_library(frame.f_code.co_filename):
         called.append(frame.f_code)
@@ -162,16 +185,49 @@ def _search(frame: FrameType | None) -> tuple[FrameType | None, list[CodeType]]:
 
 
 def _of(frame: FrameType) -> Place:
-    return place(frame.f_code.co_filename, line_of(frame), frame.f_code.co_name)
+    asked = _asked(frame)
+    return _led_from(_line(asked), _line(frame)) if asked else place(*_line(frame))
 
 
-def of_stack(frames: Iterable[tuple[str, int, str]]) -> Place:
-    """The same for frames as faulthandler prints them: (file, line, function), innermost first."""
-    return next((place(*f) for f in frames if not is_library(f[0])), NOWHERE)
+def _line(frame: FrameType) -> Line:
+    return frame.f_code.co_filename, line_of(frame), frame.f_code.co_name
+
+
+def _asked(frame: FrameType) -> FrameType | None:
+    """In the run of an exercise: the innermost frame of the function that the check has called."""
+    mine: list[FrameType] = []
+    above: FrameType | None = frame
+    while above is not None and above.f_code is not _OUTERMOST:
+        if not is_library(above.f_code.co_filename):
+            mine.append(above)
+        elif above.f_code.co_filename.endswith(_CHECKS):
+            return next((f for f in mine if f.f_code is mine[-1].f_code), None)
+        above = above.f_back
+    return None
+
+
+def of_stack(frames: Iterable[Line]) -> Place:
+    """The learner's line of a stack as faulthandler prints it, innermost first; see ``Place``."""
+    mine: list[Line] = []
+    for line in frames:
+        if not is_library(line[0]):
+            mine.append(line)
+        elif line[0].endswith(_CHECKS) and mine:
+            asked = next(f for f in mine if (f[0], f[2]) == (mine[-1][0], mine[-1][2]))
+            return _led_from(asked, mine[0])
+    return place(*mine[0]) if mine else NOWHERE
+
+
+@lru_cache(10_000)
+def _led_from(asked: Line, innermost: Line) -> Place:
+    """The line of the exercise's function, and in brackets the one that it has led to."""
+    inner = place(*innermost)
+    helper = Helper(inner.file, inner.line, inner.function) if asked != innermost else None
+    return place(*asked)._replace(helper=helper)
 
 
 def learners_traceback(error: BaseException, tb: TracebackType | None = None) -> str:
-    """The traceback of ``error`` without the library's frames, cells named as in the notebook."""
+    """The traceback of ``error`` without the library's frames, with cells named as in the notebook."""
     frames = traceback.extract_tb(tb or error.__traceback__)
     places = [place(f.filename, f.lineno or 0, f.name) for f in frames if not is_library(f.filename)]
     quoted = _shortened([f"  {p}\n    {p.source}" for p in places])
@@ -180,7 +236,8 @@ def learners_traceback(error: BaseException, tb: TracebackType | None = None) ->
 
 
 def without_library(message: str) -> str:
-    """An exception that passed through C++ has its stack in its message: "At:\\n  /home/.../ring.py(12): ring"."""
+    """A message without the library's frames, which pybind11 appends to an exception that passed through C++:
+    "At:\\n  /home/.../ring.py(12): ring"."""
     if "\nAt:\n" not in message:
         return message
 
@@ -193,7 +250,7 @@ def without_library(message: str) -> str:
 
 
 def _shortened(quoted: list[str], most: int = 8) -> list[str]:
-    """Both ends of a deep recursion."""
+    """The first and the last calls of a deep recursion."""
     if len(quoted) <= most:
         return quoted
     half = most // 2
@@ -202,5 +259,5 @@ def _shortened(quoted: list[str], most: int = 8) -> list[str]:
 
 def innermost(error: BaseException) -> Place:
     """The learner's line that raised ``error``."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return of_stack((f.filename, f.lineno or 0, f.name) for f in reversed(frames))
+    frames = reversed(traceback.extract_tb(error.__traceback__))
+    return next((place(f.filename, f.lineno or 0, f.name) for f in frames if not is_library(f.filename)), NOWHERE)

@@ -1,4 +1,4 @@
-"""What you have done so far: scores and predictions, kept in one JSON file across restarts.
+"""The learner's progress: scores, predictions, answers and opened cells, stored in one JSON file.
 
 The file is ``progress.json`` in ``home()``. Times are UTC in ISO 8601; points and values are plain numbers::
 
@@ -10,12 +10,15 @@ The file is ``progress.json`` in ``home()``. Times are UTC in ISO 8601; points a
       "predictions": {
         "ring-64": {"value": 3.0, "unit": "ms", "question": "How many ms?", "when": "...", "reason": ""}
       },
-      "opened": {"communication.tree_rounds": "solved"}
+      "opened": {"communication.tree_rounds": "solved"},
+      "outcomes": {"ring-64": {"simulated": 3.1, "measured": null}},
+      "answers": {"communication.messages": {"given": "5", "right": true, "when": "..."}}
     }
 
-``points``, ``verdict`` and ``when`` are the last attempt's, ``best`` is the best attempt's. Each write goes to a new
-file that then takes the old one's name, under a lock: two notebooks at once lose nothing. A file that makes no sense is
-set aside under another name and a new one is begun. A home that cannot be used costs a sentence, never a crash.
+``points``, ``verdict`` and ``when`` belong to the last attempt, ``best`` to the best one. ``outcomes`` are what came
+out of predictions, ``answers`` those to the lessons' questions; an earlier Lockstep does not know these two. Writes are
+atomic (a new file is renamed) and locked, so that two notebooks may write at the same time. A corrupt file is renamed,
+and a new one started. A home that cannot be used leads to a message, never to an exception.
 """
 
 from __future__ import annotations
@@ -53,7 +56,7 @@ class ScoreRecord:
 
 @dataclass(frozen=True)
 class Prediction:
-    """A number that was committed before anything was shown. Only ``reason`` may still change."""
+    """A number that was committed before the result was shown. Only ``reason`` may change later."""
 
     value: float
     unit: str
@@ -63,8 +66,30 @@ class Prediction:
 
 
 @dataclass(frozen=True)
+class Outcome:
+    """What came out of a prediction, in its unit; None where nothing was simulated, or measured."""
+
+    simulated: float | None = None
+    measured: float | None = None
+
+    def miss(self, predicted: float) -> float:
+        """The factor, 1 or more, by which ``predicted`` misses the nearer of the two; infinite across zero."""
+        came = [value for value in (self.simulated, self.measured) if value is not None]
+        return min((_factor(predicted, value) for value in came), default=math.inf)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The last answer to a lesson's question, as it was given; empty where the right one was shown."""
+
+    given: str
+    right: bool
+    when: str
+
+
+@dataclass(frozen=True)
 class Commitment:
-    """What became of an attempt to commit: the prediction in force, and whether it is the one just given."""
+    """The result of committing a prediction: the one in force, and whether it is the one just given."""
 
     prediction: Prediction
     accepted: bool
@@ -79,14 +104,16 @@ class _Record:
     scores: dict[str, ScoreRecord] = field(default_factory=dict)
     predictions: dict[str, Prediction] = field(default_factory=dict)
     opened: dict[str, str] = field(default_factory=dict)
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    answers: dict[str, Answer] = field(default_factory=dict)
 
 
-_unsaved: dict[Path, _Record] = {}  # by the file in which it should stand
+_unsaved: dict[Path, _Record] = {}  # records that could not be written, by file
 _told: set[str] = set()
 
 
 def home() -> Path:
-    """The folder in which Lockstep keeps what must outlive a session: ``$LOCKSTEP_HOME``, or the user's data folder."""
+    """The folder of persistent data: ``$LOCKSTEP_HOME``, or the user's data folder. It is created if missing."""
     path = Path(os.environ.get("LOCKSTEP_HOME") or platformdirs.user_data_dir("lockstep", appauthor=False))
     with suppress(OSError):
         path.mkdir(parents=True, exist_ok=True)
@@ -94,12 +121,12 @@ def home() -> Path:
 
 
 def scores() -> dict[str, ScoreRecord]:
-    """Every exercise that was ever checked, by its id."""
+    """The scores of all exercises that were ever checked, by exercise id."""
     return _load().scores
 
 
 def record_score(exercise: str, points: float, maximum: float, verdict: str) -> None:
-    """Remember an attempt. An ``ungraded`` one is no attempt: it was not the learner's doing."""
+    """Record an attempt. An ``ungraded`` one is ignored, since the learner is not responsible for it."""
     if verdict == "ungraded":
         return
     with _changing() as record:
@@ -109,17 +136,18 @@ def record_score(exercise: str, points: float, maximum: float, verdict: str) -> 
 
 
 def predictions() -> dict[str, Prediction]:
-    """Every prediction that was committed, by its name."""
+    """All committed predictions, by name."""
     return _load().predictions
 
 
 def prediction(name: str) -> Prediction | None:
-    """The prediction that was committed under ``name``, or None."""
+    """The prediction committed under ``name``, or None."""
     return predictions().get(name)
 
 
 def lock_prediction(name: str, value: float, unit: str = "", question: str = "") -> Commitment:
-    """Commit ``value`` for ever: if ``name`` is committed already, the first value stands and the result says so."""
+    """Commit ``value`` permanently. If ``name`` is committed already, the first value remains, and the result says so.
+    Raises UsageError for an infinite value or NaN."""
     if not math.isfinite(value):
         raise UsageError(f"A prediction is a finite number, not {value}.")
     with _changing() as record:
@@ -130,7 +158,7 @@ def lock_prediction(name: str, value: float, unit: str = "", question: str = "")
 
 
 def give_reason(name: str, reason: str) -> None:
-    """Keep the learner's explanation beside the prediction ``name``."""
+    """Store the learner's explanation with the prediction ``name``. Raises UsageError if there is none."""
     with _changing() as record:
         if name not in record.predictions:
             raise UsageError(f"There is no prediction {name!r} yet.", "Commit it first, with predict(...).")
@@ -138,19 +166,45 @@ def give_reason(name: str, reason: str) -> None:
 
 
 def forget_prediction(name: str) -> None:
-    """Start over: ``name`` may be predicted again. For a name that was never committed this does nothing."""
+    """Delete a prediction, so that ``name`` may be predicted again. Does nothing for an unknown name."""
     with _changing() as record:
         record.predictions.pop(name, None)
+        record.outcomes.pop(name, None)
         record.opened = {key: how for key, how in record.opened.items() if key not in (name, f"{name}.reason")}
 
 
+def outcomes() -> dict[str, Outcome]:
+    """What came out of predictions, by the prediction's name."""
+    return _load().outcomes
+
+
+def record_outcome(name: str, outcome: Outcome) -> None:
+    """Keep what came out of the prediction ``name``. Of one that was never made nothing is kept."""
+    known = _load()
+    if name in known.predictions and known.outcomes.get(name) != outcome:
+        with _changing() as record:
+            record.outcomes[name] = outcome
+
+
+def answers() -> dict[str, Answer]:
+    """The last answers to the lessons' questions, by name."""
+    return _load().answers
+
+
+def record_answer(name: str, given: str, right: bool) -> None:
+    """Keep an answer. A right one stays, whatever is tried later."""
+    with _changing() as record:
+        if not (name in record.answers and record.answers[name].right):
+            record.answers[name] = Answer(given, right, _now())
+
+
 def opened() -> dict[str, str]:
-    """What of the lessons was "solved", or "shown" without an answer, by its name."""
+    """The opened parts of lessons, by name: "solved", or "shown" without an answer."""
     return _load().opened
 
 
 def open_up(*names: str, how: str) -> None:
-    """Remember that these are open from now on. What was solved stays solved."""
+    """Record that ``names`` are open. A solved one stays solved."""
     with _changing() as record:
         record.opened |= {name: how for name in names if record.opened.get(name) != "solved"}
 
@@ -188,7 +242,17 @@ def _read() -> _Record:
     if not all(_is_number(p.value) for p in predictions.values()):
         raise ValueError("a prediction that is not a number")
     opened = {str(name): str(how) for name, how in data.get("opened", {}).items()}
-    return _Record(scores, predictions, opened)
+    outcomes = {str(name): Outcome(**row) for name, row in data.get("outcomes", {}).items()}
+    if not all(n is None or _is_number(n) for o in outcomes.values() for n in (o.simulated, o.measured)):
+        raise ValueError("an outcome that is not a number")
+    answers = {str(name): Answer(**row) for name, row in data.get("answers", {}).items()}
+    return _Record(scores, predictions, opened, outcomes, answers)
+
+
+def _factor(one: float, other: float) -> float:
+    if one * other > 0:
+        return max(one / other, other / one)
+    return 1.0 if one == other else math.inf
 
 
 def _is_number(x: Any) -> bool:
@@ -196,7 +260,7 @@ def _is_number(x: Any) -> bool:
 
 
 def _read_or_set_aside() -> _Record:
-    """Under the lock: another notebook may have set the file aside already, so it is read once more."""
+    """Under the lock, read the file again, since another notebook may have replaced it; rename it if it is corrupt."""
     try:
         return _read()
     except (ValueError, TypeError, KeyError, AttributeError):
@@ -209,7 +273,7 @@ def _read_or_set_aside() -> _Record:
 
 @contextmanager
 def _changing() -> Iterator[_Record]:
-    """Read, change and write back as one step, alone."""
+    """An atomic read-modify-write of the record."""
     unusable: OSError | None = None
     with _lock():
         try:
@@ -229,14 +293,20 @@ def _changing() -> Iterator[_Record]:
 
 
 def _with_unsaved(record: _Record) -> _Record:
-    """What could not be written before counts until this process ends, and is written as soon as it can be."""
+    """``record`` with changes that could not be written before; they are written as soon as possible."""
     if not (mine := _unsaved.get(_file())):
         return record
-    return _Record(record.scores | mine.scores, mine.predictions | record.predictions, record.opened | mine.opened)
+    return _Record(
+        record.scores | mine.scores,
+        mine.predictions | record.predictions,
+        record.opened | mine.opened,
+        record.outcomes | mine.outcomes,
+        mine.answers | record.answers,
+    )
 
 
 def _write(record: _Record) -> None:
-    """Whole or not at all: a reader sees the old file or the new one."""
+    """Write atomically: a reader sees the old file or the new one."""
     text = json.dumps({"version": VERSION} | asdict(record), indent=1, ensure_ascii=False)
     handle, name = tempfile.mkstemp(dir=home(), prefix=".progress-", text=True)
     try:
@@ -250,7 +320,7 @@ def _write(record: _Record) -> None:
 
 @contextmanager
 def _lock() -> Iterator[None]:
-    """Exclusive among processes and threads. Where files cannot be locked, go on without one."""
+    """A lock among processes and threads. Where files cannot be locked, there is none."""
     try:
         handle = os.open(home() / "progress.lock", os.O_RDWR | os.O_CREAT, 0o644)
     except OSError:
@@ -265,7 +335,8 @@ def _lock() -> Iterator[None]:
 
 
 def _tell(sentence: str) -> None:
-    """Once; on stdout in a notebook, because nbgrader gives no points to a cell that writes to stderr."""
+    """Print ``sentence`` once; to stdout in a notebook, because nbgrader gives no points to a cell that writes to
+    stderr."""
     if sentence in _told:
         return
     _told.add(sentence)

@@ -1,20 +1,28 @@
-"""Lockstep beside its peers: each benchmark is one command, measures everything in one run, and prints ratios.
+"""Benchmarks of Lockstep against its peers: each is one command, measures everything in one run, and prints ratios.
 
-Seconds differ from machine to machine and from minute to minute; ratios do so less, if what is compared takes turns:
-A B A B A B, and the median of each. No benchmark says that it passed. Read the tables.
+Seconds differ from machine to machine and from minute to minute; ratios differ less, if what is compared is
+interleaved, A B A B A B, and the median of each counts. A benchmark has no verdict: read the tables.
 
-``launch``       how long until a function of 4 ranks has its first result, beside torchrun and others
+``launch``       how long until a function of 4 ranks has its first result, against torchrun and others
 ``virtual``      what a message costs the host on the virtual cluster, from 4 ranks to 1,024; how far its times are off;
-                 or ``against`` an older commit: whether it has become slower
-``collectives``  the reference algorithms beside gloo's own all-reduce, on processes
-``predict``      what the virtual cluster and the cost model predict, beside what was measured
-``ddp``          a training step of the course's DDP beside one of torch's, on processes
-``sharded``      a training step of the course's FullySharded beside one of torch's fully_shard, on processes
-``pipeline``     a training step of the course's pipeline beside one of torch.distributed.pipelining, on processes
-``tensor``       a training step of the course's tensor parallelism beside torch's parallelize_module, on processes
-``hogwild``      threads that train one model without a lock beside the same threads with one
-``grade``        ``lockstep grade`` beside ``nbgrader autograde``: notebooks a minute
-``simt``         the warp machine beside numba's own CUDA simulator
+                 or ``against_commit``: whether it has become slower since an older commit
+``collectives``  the reference algorithms against gloo's own all-reduce, on processes
+``predict``      what the virtual cluster and the cost model predict, against what was measured
+``plan``         what `lockstep plan` predicts, against published steps
+``ddp``          a training step of the course's DDP against one of torch's, on processes
+``sharded``      a training step of the course's FullySharded against one of torch's fully_shard, on processes
+``pipeline``     a training step of the course's pipeline against one of torch.distributed.pipelining, on processes
+``tensor``       a training step of the course's tensor parallelism against torch's parallelize_module, on processes
+``step``         simulated training steps of up to a trillion parameters, beside the published ones
+``experts``      a training step of the course's mixture of experts against one of torch's parts, on processes
+``hogwild``      threads that train one model without a lock against the same threads with one
+``grade``        ``lockstep grade`` against ``nbgrader autograde``: notebooks a minute
+``simt``         the warp machine against numba's own CUDA simulator
+
+Each is the file of that name, with a function ``tables(size)``. The other files are what they share: ``table``,
+``timing``, ``on_processes``, ``training_steps`` (of the five that train), ``timed_all_reduces`` (of ``collectives`` and
+``predict``); and parts of one each: ``against_commit`` and ``simgrid`` of ``virtual``, ``bus_bandwidth`` of
+``predict``, ``otter_grader`` of ``grade``, ``simt_kernels`` of ``simt``.
 """
 
 from __future__ import annotations
@@ -33,10 +41,12 @@ NAMES = (
     "virtual",
     "collectives",
     "predict",
+    "plan",
     "ddp",
     "sharded",
     "pipeline",
     "tensor",
+    "step",
     "experts",
     "hogwild",
     "grade",
@@ -63,6 +73,6 @@ def _against(name: str, commit: str, size: Size) -> Table:
         raise UsageError(
             f"`lockstep bench {name}` has no --against.", "Write `lockstep bench virtual --against COMMIT`."
         )
-    from lockstep.bench import against
+    from lockstep.bench import against_commit
 
-    return against.table(commit, size)
+    return against_commit.table(commit, size)

@@ -1,12 +1,12 @@
-"""The cost model's all-reduce beside what others have measured with NCCL and RCCL on GPUs.
+"""The cost model's all-reduce against published measurements with NCCL and RCCL on GPUs.
 
 Bus bandwidth is 2(K-1)/K · n / seconds: the rate at which an algorithm of least traffic keeps each port busy, so that
-numbers of ranks can be compared (NVIDIA, nccl-tests, doc/PERFORMANCE.md). Two models stand beside it:
+numbers of ranks can be compared (NVIDIA, nccl-tests, doc/PERFORMANCE.md). It is compared with two models:
 
-    peak      links as fast as their data sheets say
-    library   links as fast as the library's own sources say, and the switch that adds up (``cost.library``)
+    peak      links at the speed of their data sheets
+    library   links at the speed that the library's own sources assume, and in-switch reduction (``cost.collectives``)
 
-Neither is fitted to these measurements. Neither knows kernels and their launches, so short tensors must differ.
+Neither is fitted to these measurements. Neither models kernels and their launches, so short tensors must differ.
 
 Source: Stas Bekman, Machine Learning Engineering Open Book (github.com/stas00/ml-engineering), network and its
 benchmarks; in ``data/allreduce_busbw_measured.csv``, whose first lines say what each column is and under which licence.
@@ -21,8 +21,7 @@ from statistics import median
 
 from lockstep import machines
 from lockstep.bench.table import Row, Table
-from lockstep.cost.library import library_all_reduce
-from lockstep.cost.network import collective_time
+from lockstep.cost.collectives import collective_time, library_all_reduce
 from lockstep.tables import published
 
 # What the file calls a system, as it begins -> the cluster of ours that it is.
@@ -74,7 +73,7 @@ class Measurement:
         return self.moved / self.measured - self.by_library
 
     def error(self, seconds: float) -> float:
-        """How much more a model promises: 0.2 is a fifth more."""
+        """The relative error of a model that predicts ``seconds``: 0.2 if it promises a fifth more bandwidth."""
         return self.moved / seconds / self.measured - 1
 
 
@@ -106,7 +105,7 @@ def off(found: Sequence[Measurement], model: str) -> str:
 
 
 def called(found: Sequence[Measurement]) -> Iterator[str]:
-    """What a call costs beside its bytes: fitted here, to the short tensors of one system each, and used nowhere."""
+    """The fixed cost of a call, fitted here to the short tensors of each system, and not used anywhere else."""
     for system, ranks in sorted({(m.system, m.ranks) for m in found if m.nbytes < LONG}):
         short = [m for m in found if (m.system, m.ranks) == (system, ranks) and m.nbytes < LONG]
         call = median(m.left_over for m in short)

@@ -1,19 +1,18 @@
-"""The course's all-reduce algorithms beside gloo's own ``dist.all_reduce``, on processes of this machine.
+"""The course's all-reduce algorithms against gloo's own ``dist.all_reduce``, on processes of this machine.
 
-The references are Python, a line a step; gloo is C++. For short tensors the ratio is the price of Python and of one
-call of torch for every message; for long ones it tells how good the algorithm is.
+The references are Python, a line a step; gloo is C++. For short tensors the ratio is the cost of Python and of one call
+of torch for every message; for long ones it shows how good the algorithm is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lockstep.bench.all_reduces import ALGORITHMS, Case, Seconds, on_processes
+from lockstep.bench.on_processes import RANKS, crowded
 from lockstep.bench.table import Row, Table, size_of
+from lockstep.bench.timed_all_reduces import ALGORITHMS, Case, Seconds, on_processes
 from lockstep.bench.timing import Size
-from lockstep.this_machine.host import cores
 
-RANKS: Mapping[Size, tuple[int, ...]] = {"quick": (2,), "normal": (2, 4), "full": (2, 4, 8)}
 REPEATS: Mapping[Size, int] = {"quick": 1, "normal": 15, "full": 31}
 SIZES: Mapping[Size, tuple[int, ...]] = {
     "quick": (4,),
@@ -31,10 +30,8 @@ def table(ranks: int, size: Size) -> Table:
     cases = [(algorithm, nbytes) for nbytes in SIZES[size] for algorithm in ALGORITHMS]
     found = on_processes(cases, ranks, REPEATS[size])
     notes = [f"Of {REPEATS[size]} repeats, in turn: the slowest rank's time. Ratio: by gloo's own of that size."]
-    if ranks > cores().usable:
-        notes.append(f"{ranks} ranks share {cores().usable} cores: waiting for a turn of a core is in these times.")
     title = f"collectives: an all-reduce of {ranks} ranks on this machine"
-    return Table(title, [row(case, found) for case in cases], notes)
+    return Table(title, [row(case, found) for case in cases], notes + crowded(ranks))
 
 
 def row(case: Case, found: Mapping[Case, Seconds]) -> Row:

@@ -1,7 +1,7 @@
-"""The course's BucketedDDP beside torch's DistributedDataParallel: a training step each, on processes and gloo.
+"""The course's BucketedDDP against torch's DistributedDataParallel: a training step each, on processes and gloo.
 
-Ours launches its all-reduces from Python's hooks, torch's from C++; the transfers are gloo's in both. The same model
-takes turns: a step of ours, one of torch's, one of a rank that talks to nobody, which is what computing alone costs.
+Ours launches its all-reduces from Python's hooks, torch's from C++; gloo carries them in both. The same model takes
+turns: a step of ours, one of torch's, and one of a rank that does not communicate: the cost of computing alone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from lockstep.bench.table import Row, Table, size_of
 from lockstep.bench.timing import Size
-from lockstep.bench.turns import RANKS, RATIO, Seconds, Steps, crowded, measured, steps_of, times
+from lockstep.bench.training_steps import RATIO, Steps, by_size, compared, steps_of
 from lockstep.data_parallel.ddp import MEGABYTE, BucketedDDP
 from lockstep.models import mlp, parameters_of
 
@@ -32,39 +32,27 @@ class Case(NamedTuple):
         return mlp([self.width] * (self.layers + 1))
 
 
-REPEATS: Mapping[Size, int] = {"quick": 2, "normal": 31, "full": 101}
 SMALL, MANY, LARGE = Case(64, 8, 16, 2**14), Case(128, 40, 32, 2**18), Case(1024, 6, 64, 2**22)
-CASES: Mapping[Size, tuple[Case, ...]] = {
-    "quick": (SMALL,),
-    "normal": (SMALL, MANY, LARGE),
-    "full": (SMALL, MANY, LARGE),
-}
+CASES = by_size(quick=(SMALL,), otherwise=(SMALL, MANY, LARGE))
 
 
 def tables(size: Size) -> list[Table]:
-    return [table(ranks, size) for ranks in RANKS[size]]
+    title = "ddp: a training step of {ranks} ranks on this machine"
+    return compared(size, title, CASES[size], columns, steps, [f"Alone: a step without the others. {RATIO}"])
 
 
-def table(ranks: int, size: Size) -> Table:
-    rows = [row(case, measured(wrapped(case), ranks, REPEATS[size])) for case in CASES[size]]
-    turns = f"Medians of {REPEATS[size]} steps, in turn: the slowest rank's time."
-    notes = [f"{turns} Alone: a step without the others. {RATIO}"]
-    return Table(f"ddp: a training step of {ranks} ranks on this machine", rows, notes + crowded(ranks))
-
-
-def row(case: Case, found: Seconds) -> Row:
+def columns(case: Case) -> Row:
     return {
         "layers": f"{case.layers} of {case.width}",
         "gradients": size_of(4 * parameters_of(case.model)),
         "bucket": size_of(case.bucket_bytes),
-        **times(found),
     }
 
 
-def wrapped(case: Case) -> Steps:
+def steps(case: Case) -> Steps:
     models: Mapping[str, Callable[[], nn.Module]] = {
         "ours": lambda: BucketedDDP(case.model, case.bucket_bytes),
         "torch's": lambda: DistributedDataParallel(case.model, bucket_cap_mb=case.bucket_bytes / MEGABYTE),
         "alone": lambda: case.model,
     }
-    return steps_of(models, (case.examples, case.width))
+    return steps_of(models, lambda: (case.examples, case.width))

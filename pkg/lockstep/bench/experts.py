@@ -1,8 +1,9 @@
-"""The course's ExpertParallelMoE beside a layer of torch's own parts: a training step each, on processes and gloo.
+"""The course's ExpertParallelMoE against a layer of torch's own parts: a training step each, on processes and gloo.
 
-torch has no mixture of experts: ``experts.beside_torch`` puts one together, with its all-to-all and its grouped matrix
-product, where ours computes one expert after the other. The transfers are gloo's in both. The same layer takes turns: a
-step of ours, one of torch's, and one of ranks that have all experts and talk to nobody.
+torch has no mixture of experts: ``experiments.mixture_of_experts.compared_with_torch`` puts one together, with its
+all-to-all and its grouped matrix product, where ours computes one expert after the other. gloo carries the messages in
+both. The same layer takes turns: a step of ours, one of torch's, and one of ranks that have all experts and do not
+communicate.
 """
 
 from __future__ import annotations
@@ -12,14 +13,13 @@ from typing import NamedTuple
 
 from torch import nn
 
-from lockstep.bench.ddp import REPEATS
 from lockstep.bench.table import Row, Table
 from lockstep.bench.timing import Size
-from lockstep.bench.turns import RANKS, RATIO, Seconds, Steps, crowded, measured, steps_of, times
+from lockstep.bench.training_steps import Steps, by_size, compared, steps_of
 from lockstep.experiments.mixture_of_experts.compared_with_torch import Theirs
-from lockstep.experts.dense import SerialMoE
 from lockstep.experts.expert_parallel import ExpertParallelMoE
 from lockstep.experts.gate import TopKGate
+from lockstep.experts.serial import SerialMoE
 
 
 class Case(NamedTuple):
@@ -36,36 +36,23 @@ class Case(NamedTuple):
 
 
 SMALL, MANY, LARGE = Case(64, 8, 2, 128), Case(64, 64, 2, 512), Case(512, 8, 2, 512)
-CASES: Mapping[Size, tuple[Case, ...]] = {
-    "quick": (SMALL,),
-    "normal": (SMALL, MANY, LARGE),
-    "full": (SMALL, MANY, LARGE),
-}
+CASES = by_size(quick=(SMALL,), otherwise=(SMALL, MANY, LARGE))
 
 
 def tables(size: Size) -> list[Table]:
-    return [table(ranks, size) for ranks in RANKS[size]]
+    title = "experts: a training step of {ranks} ranks, ExpertParallelMoE beside torch's parts"
+    return compared(size, title, CASES[size], columns, steps)
 
 
-def table(ranks: int, size: Size) -> Table:
-    rows = [row(case, measured(layers(case), ranks, REPEATS[size])) for case in CASES[size]]
-    notes = [
-        f"Medians of {REPEATS[size]} steps, in turn: the slowest rank's time. {RATIO} At most 1.5 is wanted.",
-    ]
-    title = f"experts: a training step of {ranks} ranks, ExpertParallelMoE beside torch's parts"
-    return Table(title, rows, notes + crowded(ranks))
+def columns(case: Case) -> Row:
+    return {"experts": f"{case.experts} of {case.width}", "tokens": case.tokens}
 
 
-def row(case: Case, found: Seconds) -> Row:
-    size: Row = {"experts": f"{case.experts} of {case.width}", "tokens": case.tokens}
-    return {**size, **times(found)}
-
-
-def layers(case: Case) -> Steps:
+def steps(case: Case) -> Steps:
     hidden = 4 * case.width
     models: Mapping[str, Callable[[], nn.Module]] = {
         "ours": lambda: ExpertParallelMoE(case.gate, hidden),
         "torch's": lambda: Theirs(case.width, hidden, case.experts, case.k),
         "alone": lambda: SerialMoE(case.gate, hidden),
     }
-    return steps_of(models, (case.tokens, case.width))
+    return steps_of(models, lambda: (case.tokens, case.width))

@@ -1,10 +1,10 @@
-"""Notebooks a minute: ``lockstep grade`` beside ``nbgrader autograde``, on the same submissions, one after the other.
+"""Notebooks a minute: ``lockstep grade`` against ``nbgrader autograde``, on the same submissions, one after the other.
 
-Each is one command, from nothing to a gradebook with all scores: starting Python, loading torch and opening a new
-gradebook are in its time. The submissions are the course's solution of lab 00, the cheapest one, which both must give
+Each is one command, from nothing to a gradebook with all scores: its time includes starting Python, importing torch and
+creating the gradebook. The submissions are the course's solution of lab 00, the cheapest one, to which both must give
 the same points. nbgrader starts a kernel for each notebook, which imports torch, and so does otter-grader, where it is
 installed; ``lockstep grade`` loads it once for each judge, and forks. It also judges two at a time where there are
-two cores, which the others do not do: the row with one judge tells how much of it that is. nbgrader's
+two cores, which the others do not do: the row with one judge shows how much that matters. nbgrader's
 ``generate_assignment``, which comes before, is not counted, nor its ``generate_feedback``, which comes after;
 ``lockstep grade`` does both in its time.
 """
@@ -21,10 +21,11 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from lockstep.bench import otter
+from lockstep.bench import otter_grader
 from lockstep.bench.launch import PROGRAMS
 from lockstep.bench.table import Row, Table
 from lockstep.bench.timing import Size
+from lockstep.distribution import install
 from lockstep.errors import UsageError, WorldUnavailable
 
 FIRST = "00_why_parallel"
@@ -57,10 +58,12 @@ def measured(lab: str, number: int) -> Table:
         course = made(Path(folder) / "by-nbgrader", lab, number)
         command(course, "nbgrader", "generate_assignment", lab, "--force")
         seconds[NBGRADER], points[NBGRADER] = graded(course, "nbgrader", "autograde", lab)
-        if otter.is_installed():
+        if otter_grader.is_installed():
             files = sorted(course.glob(f"grading/submitted/*/{lab}/lab.ipynb"))
             topic = lab.partition("_")[2]
-            seconds[otter.NAME], points[otter.NAME] = otter.graded(Path(folder) / "by-otter", files, topic, command)
+            seconds[otter_grader.NAME], points[otter_grader.NAME] = otter_grader.graded(
+                Path(folder) / "by-otter", files, topic, command
+            )
         for n in jobs:
             course = made(Path(folder) / f"by-{n}", lab, number)
             name = f"lockstep grade --jobs {n}"
@@ -72,10 +75,10 @@ def measured(lab: str, number: int) -> Table:
         f"{number} submissions of lab {lab[:2]}, a new gradebook each; all got the same points in each of them.",
         "Starting is in the time, also that of torch: it is the larger part for few notebooks.",
     ]
-    if otter.is_installed():
+    if otter_grader.is_installed():
         notes.append("otter run is one command for each notebook; its tests ask the same checks.")
     else:
-        notes.append("otter-grader is not installed (pip install 'lockstep[bench]'): it was not measured.")
+        notes.append(f"otter-grader is not installed ({install('bench')}): it was not measured.")
     rows = [row(name, number, took, seconds[NBGRADER]) for name, took in seconds.items()]
     return Table(f"grade: {number} notebooks of {lab}", rows, notes)
 

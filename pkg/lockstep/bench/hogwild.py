@@ -1,7 +1,7 @@
-"""HOGWILD! without a lock beside the same threads with one: an epoch of sparse logistic regression each, in one memory.
+"""HOGWILD! without a lock against the same threads with one: an epoch of sparse logistic regression in shared memory.
 
-One thread, threads that race, threads that add atomically and threads that lock each step take turns. Time is the
-processor time of the thread that took the longest: other programs hardly count, waiting in the lock does.
+One thread, threads that race, threads that add atomically and threads that lock each step take turns. Time is the CPU
+time of the slowest thread: it hardly depends on other programs, and it includes waiting for the lock.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from statistics import median
 from lockstep.bench.table import Row, Table
 from lockstep.bench.timing import Size
 from lockstep.this_machine.host import cores
-from lockstep.without_waiting.hogwild import KERNELS, RATES, compile_kernels, seconds
-from lockstep.without_waiting.sparse import EXAMPLES, data_sets
+from lockstep.without_waiting.hogwild import EXAMPLES, KERNELS, RATES, compile_kernels, data_sets, seconds
 
 THREADS: Mapping[Size, tuple[int, ...]] = {"quick": (2,), "normal": (2, 4), "full": (2, 4, 8)}
 REPEATS: Mapping[Size, int] = {"quick": 2, "normal": 31, "full": 101}
@@ -23,7 +22,9 @@ LENGTHS: Mapping[Size, int] = {"quick": 500, "normal": EXAMPLES, "full": EXAMPLE
 def tables(size: Size) -> list[Table]:
     compile_kernels()
     usable = cores().usable
-    counts = [n for n in THREADS[size] if n <= max(2, usable)]  # who spins on a shared core keeps the lock's owner off
+    counts = [
+        n for n in THREADS[size] if n <= max(2, usable)
+    ]  # on a shared core, a spinning thread keeps the lock's owner off
     rows = [
         row(name, threads, seconds(examples, RATES[name], threads, REPEATS[size]))
         for threads in counts

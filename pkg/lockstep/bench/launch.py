@@ -1,14 +1,18 @@
 """How long until a function of 4 ranks has its first result: an all-reduce of one number, on gloo.
 
 All but torchrun start in a Python session that has torch imported, as a notebook has; torchrun has no such session, and
-each of its ranks imports torch. The time goes on until rank 0 has the sum. lockstep's run() also brings the values, the
-events and the memory of all ranks back, and ends the ranks, in that time.
+each of its ranks imports torch. The clock stops when rank 0 has the sum. lockstep's run() also returns the values, the
+events and the memory of all ranks, and ends the ranks, in that time.
 
     cold      the first run() of a session: it starts the server, which imports torch
-    notebook  the first run() of a fresh kernel, after a pause: its server was started when the kernel took ``run``
-    warm      a later run(), after a pause: its ranks were forked ahead meanwhile, and have joined each other
-    again     a run() that follows at once: its ranks are forked now, and join now
+    notebook  the first run() of a fresh kernel, after a pause: its server was started when the kernel imported ``run``
+    warm      a later run(), after a pause: its ranks were forked meanwhile, and have joined their group
+    again     a run() that follows at once: its ranks are forked and join only then
     virtual   a later run() on the virtual cluster
+
+A second table has the standard library's own fork server beside ours, with torch preloaded in both
+(``programs/starts.py``): the first run of a session, runs that follow at once, the slowest of them (a stall), and runs
+after a rest. Processor time counts what spares cost, too, which wait for a run after a rest.
 
 Where the time of a warm run goes, in processor time, on two cores that others used, too (2026-11): four ranks 13.2 ms
 (each 3.3: its job and the signal to begin 1.2, opening the function 0.6, the function with its first recorded operation
@@ -27,19 +31,22 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from lockstep.bench.table import Row, Table
 from lockstep.bench.timing import Measured, Size, interleaved
+from lockstep.distribution import install
 from lockstep.errors import WorldUnavailable
 
 RANKS: Mapping[Size, int] = {"quick": 2, "normal": 4, "full": 4}
 REPEATS: Mapping[Size, int] = {"quick": 1, "normal": 3, "full": 7}
 INNER = 5  # warm and virtual runs in a session
+AT_ONCE: Mapping[Size, int] = {"quick": 2, "normal": 30, "full": 30}  # runs one after another in a session
 LIMIT = 180.0  # seconds for a program
 
 PROGRAMS = Path(__file__).with_name("programs")
-TOLD = {
+LABELS = {
     "torchrun": "torchrun --standalone",
     "spawn": "torch.multiprocessing.spawn",
     "ipyparallel": "ipyparallel.Cluster",
@@ -49,6 +56,7 @@ TOLD = {
     "again": "lockstep.run, at once again",
     "virtual": "lockstep.run, virtual",
 }
+KINDS = {"first": "first", "at once": "at once", "worst": "slowest at once", "rested": "after a rest"}
 
 
 def tables(size: Size) -> list[Table]:
@@ -63,17 +71,46 @@ def tables(size: Size) -> list[Table]:
     if importlib.util.find_spec("ipyparallel"):
         cases.append(partial(session, "with_ipyparallel.py", ranks))
     else:
-        notes.append("ipyparallel is not installed (pip install 'lockstep[bench]'): it was not measured.")
+        notes.append(f"ipyparallel is not installed ({install('bench')}): it was not measured.")
     found = interleaved(cases, REPEATS[size])
     notes.append(f"The first run of a notebook takes {found['notebook'] / found['cold']:.2f} of a cold one's time.")
-    return [
-        Table(f"launch: the first result of {ranks} ranks", [row(name, found) for name in TOLD if name in found], notes)
-    ]
+    rows = [row(name, found) for name in LABELS if name in found]
+    return [Table(f"launch: the first result of {ranks} ranks", rows, notes), beside_forkserver(size)]
+
+
+def beside_forkserver(size: Size) -> Table:
+    """Runs of one session each, in turn: ours and the standard library's."""
+    ranks, runs = RANKS[size], AT_ONCE[size]
+    cases = [partial(started_by, how, ranks, runs) for how in ("lockstep", "forkserver")]
+    found = interleaved(cases, REPEATS[size])
+    rows = [beside(label, kind, found) for kind, label in KINDS.items()]
+    notes = [f"Medians of {REPEATS[size]} sessions each, in turn. CPU: of all processes, the rest after a run, too."]
+    return Table(f"launch: {ranks} ranks beside multiprocessing's forkserver", rows, notes)
+
+
+def started_by(how: str, ranks: int, runs: int) -> Measured:
+    told = printed_by([str(PROGRAMS / "starts.py"), how, str(ranks), str(runs)], PROGRAMS.parents[2], LIMIT)
+    wall = {f"{how} {kind}": median(phase["seconds"]) for kind, phase in told.items()}
+    cpu = {f"{how} {kind} CPU": phase["cpu"] for kind, phase in told.items()}
+    return {**wall, **cpu, f"{how} worst": max(told["at once"]["seconds"])}
+
+
+def beside(label: str, kind: str, found: Measured) -> Row:
+    ours, other = found[f"lockstep {kind}"], found[f"forkserver {kind}"]
+    cpu = [found.get(f"{how} {kind} CPU") for how in ("lockstep", "forkserver")]
+    return {
+        "run": label,
+        "lockstep [ms]": ours * 1e3,
+        "forkserver [ms]": other * 1e3,
+        "ratio": ours / other,
+        "lockstep CPU [ms]": cpu[0] * 1e3 if cpu[0] else "",
+        "forkserver CPU [ms]": cpu[1] * 1e3 if cpu[1] else "",
+    }
 
 
 def row(name: str, found: Measured) -> Row:
     return {
-        "started by": TOLD[name],
+        "started by": LABELS[name],
         "wall [ms]": found[name] * 1e3,
         "ratio to torchrun": found[name] / found["torchrun"],
         "speedup": found["torchrun"] / found[name],
@@ -82,21 +119,21 @@ def row(name: str, found: Measured) -> Row:
 
 def torchrun(ranks: int) -> Measured:
     command = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
-    return told_by([*command, str(PROGRAMS / "with_torchrun.py"), str(time.monotonic())])
+    return measured_by([*command, str(PROGRAMS / "with_torchrun.py"), str(time.monotonic())])
 
 
 def session(program: str, *arguments: int) -> Measured:
-    return told_by([str(PROGRAMS / program), *map(str, arguments)])
+    return measured_by([str(PROGRAMS / program), *map(str, arguments)])
 
 
-def told_by(arguments: list[str]) -> Measured:
-    """What a program of this Python printed as its last line: {name: seconds}."""
-    told: Measured = said_by(arguments, PROGRAMS.parents[2], LIMIT)
-    return told
+def measured_by(arguments: list[str]) -> Measured:
+    """The measurements that a program, run by this Python, printed as its last line: {name: seconds}."""
+    measured: Measured = printed_by(arguments, PROGRAMS.parents[2], LIMIT)
+    return measured
 
 
-def said_by(arguments: list[str], pkg: Path, limit: float) -> Any:
-    """The JSON that a program of this Python printed as its last line, with the Lockstep that lies in ``pkg``."""
+def printed_by(arguments: list[str], pkg: Path, limit: float) -> Any:
+    """The JSON that a program printed as its last line, run by this Python with the Lockstep in ``pkg``."""
     path = os.pathsep.join(filter(None, [str(pkg), os.environ.get("PYTHONPATH")]))
     environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
     try:

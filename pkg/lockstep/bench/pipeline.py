@@ -1,12 +1,12 @@
-"""The course's pipeline beside torch.distributed.pipelining: a training step each, on processes and gloo.
+"""The course's pipeline against torch.distributed.pipelining: a training step each, on processes and gloo.
 
-Both are Python, and the transfers are gloo's in both. The same stages take turns: a step of ours, one of torch's, by
-the same schedule, and one of ranks that have the whole model, which is what computing alone costs.
+Both are Python, and gloo carries the messages in both. The same stages take turns: a step of ours, one of torch's with
+the same schedule, and one of ranks that have the whole model, which is the cost of computing alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from lockstep.bench.table import Row, Table
 from lockstep.bench.timing import Size
-from lockstep.bench.turns import RANKS, RATIO, Seconds, Step, Steps, crowded, measured, times
+from lockstep.bench.training_steps import RATIO, Step, Steps, by_size, compared
 from lockstep.experiments.pipeline.compared_with_torch import torchs_step
 from lockstep.pipeline.schedules import stream
 from lockstep.pipeline.stages import chunk, chunks_of_stage
@@ -44,24 +44,17 @@ class Case(NamedTuple):
 REPEATS: Mapping[Size, int] = {"quick": 2, "normal": 15, "full": 101}
 SMALL = [Case("gpipe", 64, 2, 8, 16), Case("one_f_one_b", 64, 2, 8, 16), Case("interleaved", 64, 2, 8, 16, 2)]
 LARGE = [Case("gpipe", 512, 4, 8, 64), Case("one_f_one_b", 512, 4, 8, 64), Case("interleaved", 512, 4, 8, 64, 2)]
-CASES: Mapping[Size, Sequence[Case]] = {"quick": SMALL[1:2], "normal": SMALL + LARGE, "full": SMALL + LARGE}
+CASES = by_size(quick=SMALL[1:2], otherwise=SMALL + LARGE)
+ALONE = "Alone: each rank has the whole model and the whole batch."
 
 
 def tables(size: Size) -> list[Table]:
-    return [table(ranks, size) for ranks in RANKS[size]]
+    title = "pipeline: a training step of {ranks} stages on this machine"
+    return compared(size, title, CASES[size], columns, steps, [f"{ALONE} {RATIO}"], REPEATS)
 
 
-def table(ranks: int, size: Size) -> Table:
-    rows = [row(case, measured(steps(case), ranks, REPEATS[size])) for case in CASES[size]]
-    notes = [
-        f"Medians of {REPEATS[size]} steps, in turn: the slowest rank's time. Alone: each rank has the whole model and "
-        f"the whole batch. {RATIO}",
-    ]
-    return Table(f"pipeline: a training step of {ranks} stages on this machine", rows, notes + crowded(ranks))
-
-
-def row(case: Case, found: Seconds) -> Row:
-    return {"schedule": str(case), "layers": f"{case.layers * case.chunks} of {case.width}", **times(found)}
+def columns(case: Case) -> Row:
+    return {"schedule": str(case), "layers": f"{case.layers * case.chunks} of {case.width}"}
 
 
 def steps(case: Case) -> Steps:

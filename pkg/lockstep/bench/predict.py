@@ -1,8 +1,8 @@
-"""Is what the virtual cluster predicts what is measured? First on this machine, then on the machines of others.
+"""Does the virtual cluster predict what is measured? First on this machine, then on GPUs, from published measurements.
 
-The same program runs on the virtual cluster and on processes. The cluster is this machine as ``on="virtual"`` has it,
-but surveyed anew: what is kept may be from a busier minute. A course asks how many times as long something takes, so
-the errors of ratios count: of two algorithms, of two numbers of ranks, of two sizes.
+The same program runs on the virtual cluster and on processes. The cluster is this machine as ``on="virtual"`` models
+it, but with a new survey: the saved one may be from a busier minute. A course asks how many times as long something
+takes, so the errors of ratios count: of two algorithms, of two numbers of ranks, of two sizes.
 
     virtual   what was predicted                    least    the fastest of all repeats: nearly free of what else runs
     ratio     virtual by least                      median   the usual repeat, which others on the machine move
@@ -17,8 +17,8 @@ from statistics import median
 from typing import NamedTuple
 
 from lockstep.bench import bus_bandwidth
-from lockstep.bench.all_reduces import Case, Seconds, on_processes, slowest, taking_turns
 from lockstep.bench.table import Row, Table, size_of
+from lockstep.bench.timed_all_reduces import Case, Seconds, on_processes, summed_up, taking_turns
 from lockstep.bench.timing import Size
 from lockstep.this_machine.host import cores
 from lockstep.this_machine.survey import measure
@@ -52,7 +52,7 @@ def tables(size: Size) -> list[Table]:
 
 
 def errors(size: Size) -> Table:
-    """How far the ratios are off, a row for each kind; ``tables`` tells them one by one."""
+    """How far the ratios are off, a row for each kind; ``tables`` lists them one by one."""
     load = os.getloadavg()[0]
     found = ratios(measured(size), size)
     return Table(
@@ -78,7 +78,7 @@ def measured(size: Size) -> dict[Point, tuple[float, Seconds]]:
     found: dict[Point, tuple[float, Seconds]] = {}
     for ranks in RANKS[size]:
         cases: list[Case] = [(algorithm, nbytes) for nbytes in SIZES[size] for algorithm in COMPARED]
-        virtual = slowest(run(taking_turns, cases, 1, ranks=ranks, on=cluster).values)
+        virtual = summed_up(run(taking_turns, cases, 1, ranks=ranks, on=cluster).values)
         real = on_processes(cases, ranks, REPEATS[size])
         found |= {(ranks, *case): (virtual[case].median, real[case]) for case in cases}
     return found
@@ -100,7 +100,7 @@ def time_row(point: Point, virtual: float, real: Seconds) -> Row:
 class Compared(NamedTuple):
     """How many times as long one thing takes as another."""
 
-    told: str
+    name: str
     predicted: float
     least: float
     median: float
@@ -108,33 +108,33 @@ class Compared(NamedTuple):
 
 def of_algorithms(times: Times, ranks: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[Compared]:
     for k, n, algorithm in ((k, n, a) for k in ranks for n in sizes for a in COMPARED[1:]):
-        told = f"{algorithm} : {BASE}, {k} ranks, {size_of(n)}"
-        yield compared(times, told, (k, algorithm, n), (k, BASE, n))
+        name = f"{algorithm} : {BASE}, {k} ranks, {size_of(n)}"
+        yield compared(times, name, (k, algorithm, n), (k, BASE, n))
 
 
 def of_ranks(times: Times, ranks: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[Compared]:
     for algorithm, n, (few, many) in ((a, n, p) for a in COMPARED for n in sizes for p in pairwise(ranks)):
-        told = f"{many} : {few} ranks, {algorithm}, {size_of(n)}"
-        yield compared(times, told, (many, algorithm, n), (few, algorithm, n))
+        name = f"{many} : {few} ranks, {algorithm}, {size_of(n)}"
+        yield compared(times, name, (many, algorithm, n), (few, algorithm, n))
 
 
 def of_sizes(times: Times, ranks: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[Compared]:
     for k, algorithm, (short, long) in ((k, a, p) for k in ranks for a in COMPARED for p in pairwise(sizes)):
-        told = f"{size_of(long)} : {size_of(short)}, {algorithm}, {k} ranks"
-        yield compared(times, told, (k, algorithm, long), (k, algorithm, short))
+        name = f"{size_of(long)} : {size_of(short)}, {algorithm}, {k} ranks"
+        yield compared(times, name, (k, algorithm, long), (k, algorithm, short))
 
 
 KINDS = {"algorithms": of_algorithms, "ranks": of_ranks, "sizes": of_sizes}
 
 
-def compared(times: Times, told: str, above: Point, below: Point) -> Compared:
+def compared(times: Times, name: str, above: Point, below: Point) -> Compared:
     (virtual, real), (virtual_below, real_below) = times[above], times[below]
-    return Compared(told, virtual / virtual_below, real.least / real_below.least, real.median / real_below.median)
+    return Compared(name, virtual / virtual_below, real.least / real_below.least, real.median / real_below.median)
 
 
 def ratio_row(c: Compared) -> Row:
     return {
-        "compared": c.told,
+        "compared": c.name,
         "ratio": c.predicted,
         "of least": c.least,
         "error %": 100 * (c.predicted / c.least - 1),

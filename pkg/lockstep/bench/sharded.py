@@ -1,8 +1,8 @@
-"""The course's FullySharded beside torch's fully_shard: a training step each, on processes and gloo, a unit a layer.
+"""The course's FullySharded against torch's fully_shard: a training step each, on processes and gloo, a unit a layer.
 
-Ours is Python throughout, and hides transfers behind computation; on CPU torch's waits at once for what it sends. The
-transfers are gloo's in both. As in `bench.ddp` the same model takes turns: a step of ours, one of torch's, one of a
-rank that holds the whole model and talks to nobody.
+Ours is Python throughout, and overlaps communication with computation; on CPU torch's waits at once for what it sends.
+gloo carries the messages in both. The same model takes turns: a step of ours, one of torch's, and one of a rank that
+holds the whole model and does not communicate.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 
-from lockstep.bench.ddp import REPEATS
 from lockstep.bench.table import Row, Table
 from lockstep.bench.timing import Size
-from lockstep.bench.turns import RANKS, RATIO, Seconds, Steps, crowded, measured, steps_of, times
+from lockstep.bench.training_steps import Steps, by_size, compared, steps_of
 from lockstep.models import mlp, parameters_of
 from lockstep.sharded.fsdp import FullySharded
 
@@ -36,38 +35,25 @@ class Case(NamedTuple):
 
 
 SMALL, MANY, LARGE = Case(64, 8, 16), Case(128, 40, 32), Case(1024, 6, 64)
-CASES: Mapping[Size, tuple[Case, ...]] = {
-    "quick": (SMALL,),
-    "normal": (SMALL, MANY, LARGE),
-    "full": (SMALL, MANY, LARGE),
-}
+CASES = by_size(quick=(SMALL,), otherwise=(SMALL, MANY, LARGE))
 
 
 def tables(size: Size) -> list[Table]:
-    return [table(ranks, size) for ranks in RANKS[size]]
+    title = "sharded: a training step of {ranks} ranks, FullySharded beside fully_shard"
+    return compared(size, title, CASES[size], columns, steps)
 
 
-def table(ranks: int, size: Size) -> Table:
-    rows = [row(case, measured(wrapped(case), ranks, REPEATS[size])) for case in CASES[size]]
-    notes = [
-        f"Medians of {REPEATS[size]} steps, in turn: the slowest rank's time. {RATIO} At most 1.5 is wanted.",
-    ]
-    title = f"sharded: a training step of {ranks} ranks, FullySharded beside fully_shard"
-    return Table(title, rows, notes + crowded(ranks))
+def columns(case: Case) -> Row:
+    return {"layers": f"{case.layers} of {case.width}", "parameters": parameters_of(case.model)}
 
 
-def row(case: Case, found: Seconds) -> Row:
-    size: Row = {"layers": f"{case.layers} of {case.width}", "parameters": parameters_of(case.model)}
-    return {**size, **times(found)}
-
-
-def wrapped(case: Case) -> Steps:
+def steps(case: Case) -> Steps:
     models: Mapping[str, Callable[[], nn.Module]] = {
         "ours": lambda: FullySharded(iter(case.model)),
         "torch's": lambda: in_torchs(case),
         "whole": lambda: case.model,
     }
-    return steps_of(models, (case.examples, case.width))
+    return steps_of(models, lambda: (case.examples, case.width))
 
 
 def in_torchs(case: Case) -> nn.Module:

@@ -1,7 +1,7 @@
-"""The peer of the virtual cluster: SimGrid, which simulates programs in Python, too.
+"""SimGrid as a peer of the virtual cluster: it simulates Python programs, too.
 
-Its ranks are threads that hand each other messages through mailboxes, and its network is shared by flows. What it
-sends is a Python object, not a tensor; nothing is computed, traced or brought back. Casanova et al., "Versatile,
+Its ranks are threads that exchange messages through mailboxes, and its network is shared by flows. A message is a
+Python object, not a tensor; nothing is computed, traced or returned. Casanova et al., "Versatile,
 scalable, and accurate simulation of distributed applications and platforms", JPDC 2014.
 
 On PyPI it comes as source only, which takes half an hour to compile (4.1). Debian has it compiled (3.32), for the
@@ -34,8 +34,8 @@ def python() -> str | None:
 
 def case(ranks: int, wanted: int) -> Measured:
     """Seconds of a message, in a run of at least ``wanted``; empty where there is no SimGrid."""
-    told = (where := python()) and _run(where, str(PROGRAM), str(ranks), str(-(-wanted // ranks)))
-    found: dict[str, float] = json.loads(told.splitlines()[-1]) if told else {}
+    printed = (where := python()) and _run(where, str(PROGRAM), str(ranks), str(-(-wanted // ranks)))
+    found: dict[str, float] = json.loads(printed.splitlines()[-1]) if printed else {}
     return {f"SimGrid {ranks} {what}": seconds for what, seconds in found.items()}
 
 

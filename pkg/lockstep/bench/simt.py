@@ -1,7 +1,7 @@
-"""The warp machine beside numba's own CUDA simulator, on the kernels of the GPU unit.
+"""The warp machine against numba's own CUDA simulator, on the kernels of the GPU unit.
 
-The simulator runs every thread as a thread of Python, and counts nothing. The machine runs a warp at a time, and counts
-and checks all that it counts and checks in a lesson. Processor time counts, since both run on one core at a time.
+The simulator runs every CUDA thread as a Python thread, and counts nothing. The machine runs a warp at a time, with all
+the counting and checking of a lesson. CPU time is compared, since both run on one core at a time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from lockstep.bench.kernels import Case, cases
+from lockstep.bench.simt_kernels import Case, cases
 from lockstep.bench.table import Row, Table
 from lockstep.bench.timing import Measured, Size, interleaved
 from lockstep.errors import WorldUnavailable

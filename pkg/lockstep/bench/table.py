@@ -1,4 +1,4 @@
-"""What a benchmark found: rows that a program can read, and a table that a person can."""
+"""The result of a benchmark: rows for programs, printed as a table for people."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Table:
 
 
 def shown(cell: Cell) -> str:
-    """Three digits are more than a benchmark knows."""
+    """A cell as text; floats with three significant digits, as a benchmark has no more."""
     if isinstance(cell, str):
         return cell
     return f"{cell:,}" if isinstance(cell, int) else f"{cell:,.0f}" if abs(cell) >= 100 else f"{cell:.3g}"
@@ -58,7 +58,7 @@ def stacked(name: str, width: int) -> list[str]:
 
 
 def bottom_up(heads: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The lines of all headings, so that the last line of each stands on the first row."""
+    """The lines of all headings, aligned at the bottom."""
     lines = zip_longest(*(reversed(head) for head in heads), fillvalue="")
     return [list(line) for line in lines][::-1]
 
@@ -69,5 +69,5 @@ def _line(cells: Sequence[str], widths: Sequence[int], left: Sequence[bool]) -> 
 
 
 def _remarks(notes: Sequence[str]) -> list[str]:
-    told = [textwrap.wrap(note, WIDTH, initial_indent="  ", subsequent_indent="    ") for note in notes]
-    return ["", *(line for lines in told for line in lines)] if notes else []
+    wrapped = [textwrap.wrap(note, WIDTH, initial_indent="  ", subsequent_indent="    ") for note in notes]
+    return ["", *(line for lines in wrapped for line in lines)] if notes else []

@@ -1,8 +1,7 @@
-"""The course's tensor parallelism beside torch's parallelize_module: a training step each, on processes and gloo.
+"""The course's tensor parallelism against torch's parallelize_module: a training step each, on processes and gloo.
 
-A block of a GPT (``tensor_parallel.block``; torch's has its queries, keys and values in three layers), the same batch
-on every rank. As in `bench.ddp` the same model takes turns: a step of ours, one of torch's, and one of a rank that
-holds the whole block and talks to nobody.
+Blocks of a GPT (torch's have queries, keys and values in three layers), with the same batch on every rank. They take
+turns: a step of ours, one of torch's, and one of a rank that holds the whole blocks and does not communicate.
 """
 
 from __future__ import annotations
@@ -15,78 +14,65 @@ from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor.parallel import parallelize_module
 
-from lockstep.bench.ddp import REPEATS
 from lockstep.bench.table import Row, Table
 from lockstep.bench.timing import Size
-from lockstep.bench.turns import RANKS, RATIO, Seconds, Steps, crowded, measured, steps_of, times
+from lockstep.bench.training_steps import WANTED, Steps, by_size, compared, steps_of
 from lockstep.experiments.tensor_parallel.compared_with_torch import Apart, plan
 from lockstep.models import Block
-from lockstep.tensor_parallel.block import ParallelBlock
-from lockstep.tensor_parallel.linear import PLAIN, Style
+from lockstep.tensor_parallel.linear import PLAIN
 from lockstep.tensor_parallel.sequence import KEEPING
+from lockstep.tensor_parallel.transformer import ParallelBlock
 
 
 class Case(NamedTuple):
-    """Blocks of a width; examples and positions of the batch."""
+    """Blocks of a width; examples and positions of the batch; whether with sequence parallelism."""
 
     width: int
     blocks: int
     examples: int
     positions: int
+    sequence: bool
 
     @property
     def model(self) -> list[Block]:
         return [Block(self.width, 8, 0, index) for index in range(self.blocks)]
 
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Of a rank's batch."""
+        positions = self.positions // dist.get_world_size() if self.sequence else self.positions
+        return self.examples, positions, self.width
 
-SMALL, MANY, LARGE = Case(64, 2, 4, 16), Case(128, 8, 4, 32), Case(512, 2, 8, 64)
-CASES: Mapping[Size, tuple[Case, ...]] = {
-    "quick": (SMALL,),
-    "normal": (SMALL, MANY, LARGE),
-    "full": (SMALL, MANY, LARGE),
-}
+
+SMALL, MANY, LARGE = (
+    [Case(*sizes, sequence) for sequence in (False, True)]
+    for sizes in ((64, 2, 4, 16), (128, 8, 4, 32), (512, 2, 8, 64))
+)
+CASES = by_size(quick=SMALL, otherwise=[*SMALL, *MANY, *LARGE])
+LEGEND = "Sequence: positions lie in parts between the regions; whole: the model on one rank, with a rank's positions."
 
 
 def tables(size: Size) -> list[Table]:
-    return [table(ranks, size) for ranks in RANKS[size]]
+    title = "tensor: a training step of {ranks} ranks, ParallelBlock beside parallelize_module"
+    return compared(size, title, CASES[size], columns, steps, [WANTED, LEGEND])
 
 
-def table(ranks: int, size: Size) -> Table:
-    rows = [
-        row(case, sequence, measured(wrapped(case, sequence, ranks), ranks, REPEATS[size]))
-        for case in CASES[size]
-        for sequence in (False, True)
-    ]
-    notes = [
-        f"Medians of {REPEATS[size]} steps, in turn: the slowest rank's time. {RATIO} At most 1.5 is wanted.",
-        "Sequence: positions lie in parts between the regions; whole: the model on one rank, with a rank's positions.",
-    ]
-    title = f"tensor: a training step of {ranks} ranks, ParallelBlock beside parallelize_module"
-    return Table(title, rows, notes + crowded(ranks))
+def columns(case: Case) -> Row:
+    return {"blocks": f"{case.blocks} of {case.width}", "sequence": "yes" if case.sequence else "no"}
 
 
-def row(case: Case, sequence: bool, found: Seconds) -> Row:
-    size: Row = {"blocks": f"{case.blocks} of {case.width}", "sequence": "yes" if sequence else "no"}
-    return {**size, **times(found)}
-
-
-def wrapped(case: Case, sequence: bool, ranks: int) -> Steps:
-    style = KEEPING if sequence else PLAIN
+def steps(case: Case) -> Steps:
+    style = KEEPING if case.sequence else PLAIN
     models: Mapping[str, Callable[[], nn.Module]] = {
-        "ours": lambda: in_ours(case, style),
-        "torch's": lambda: in_torchs(case, sequence),
+        "ours": lambda: nn.Sequential(*(ParallelBlock(block, style=style) for block in case.model)),
+        "torch's": lambda: in_torchs(case),
         "whole": lambda: nn.Sequential(*case.model),
     }
-    positions = case.positions // ranks if sequence else case.positions
-    return steps_of(models, (case.examples, positions, case.width))
+    return steps_of(models, lambda: case.shape)
 
 
-def in_ours(case: Case, style: Style) -> nn.Module:
-    return nn.Sequential(*(ParallelBlock(block, style=style) for block in case.model))
-
-
-def in_torchs(case: Case, sequence: bool) -> nn.Module:
+def in_torchs(case: Case) -> nn.Module:
     mesh = init_device_mesh("cpu", (dist.get_world_size(),))
     blocks = nn.Sequential(*(Apart(block) for block in case.model))
-    styles = {name: style for name, style in plan(case.blocks, sequence).items() if name.startswith("*")}
+    styles = {name: style for name, style in plan(case.blocks, case.sequence).items() if name.startswith("*")}
     return parallelize_module(blocks, mesh, styles)

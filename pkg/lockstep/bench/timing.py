@@ -1,4 +1,4 @@
-"""Measuring on a machine that others use, too: what is compared takes turns, and medians count."""
+"""Timing on a machine that others use, too: what is compared is interleaved, and the median of each counts."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Measured = Mapping[str, float]
 def interleaved(
     cases: Sequence[Callable[[], Measured]], repeats: int, of: Callable[[list[float]], float] = median
 ) -> dict[str, float]:
-    """Each case in turn, ``repeats`` times over: A B C A B C. Of each number that they measured the median, by name;
-    or ``of=min``.
+    """Each case in turn, ``repeats`` times over: A B C A B C. Returns the median of each number that they measured, by
+    name; or ``of=min``.
 
     What disturbs the machine for a while then disturbs all cases, and their ratios stay.
     """

@@ -7,12 +7,12 @@ Three programs of messages so small that their data costs nothing:
     tree                the course's own broadcast along a binomial tree, again and again
 
 Ranks meet at a barrier first. From there to the end, the simulation's own process is timed: by its CPU time, which a
-busy machine disturbs less, and by the wall. The whole run() adds its start, and the way of the trace back to here.
-Others at work double even the CPU time, by what they push out of the caches: the least time of all runs is told.
+busy machine disturbs less, and by wall time. The whole run() adds its start, and the transfer of the trace back to the
+caller. Other programs can double even the CPU time, by evicting the caches: so the least time of all runs is shown.
 
-A second table tells whether the *virtual* times are right: how far their ratios are off those of processes (predict).
+A second table shows whether the *virtual* times are right: how far their ratios are off those of processes (predict).
 
-The first program runs on a peer, too: SimGrid.
+The first program also runs on a peer, SimGrid.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ PROGRAMS: Mapping[str, tuple[Program, Callable[[int], int]]] = {
 
 
 def timed(program: Program, turns: int) -> tuple[float, ...]:
-    """On a rank: the host's clocks (CPU seconds of this process, seconds of the wall), before and after."""
+    """On a rank: the host's clocks (CPU seconds of this process, wall seconds), before and after."""
     dist.barrier()
     before = host_clocks()
     program(turns)
@@ -77,7 +77,7 @@ def timed(program: Program, turns: int) -> tuple[float, ...]:
 
 
 def host_clocks() -> tuple[float, float]:
-    """Not ``time.perf_counter``, which tells a rank its virtual time."""
+    """Not ``time.perf_counter``, which on a rank is virtual time."""
     return time.process_time(), time.clock_gettime(time.CLOCK_MONOTONIC)
 
 

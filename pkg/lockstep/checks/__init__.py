@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lockstep.checks.exercise import Exercise as Exercise
     from lockstep.checks.exercise import exercises as exercises
-    from lockstep.checks.exercise import find as find
     from lockstep.checks.judge import Finding as Finding
     from lockstep.checks.observe import Ungraded as Ungraded
+    from lockstep.checks.register import find as find
     from lockstep.checks.score import Score as Score
     from lockstep.checks.verdict import check as check
     from lockstep.checks.verdict import check_all as check_all
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from lockstep.checks.verdict import score_of as score_of
 
 _HOME = {
-    **dict.fromkeys(("check", "check_all", "check_file", "check_reference", "score_of"), "assess"),
-    **dict.fromkeys(("Exercise", "exercises", "find"), "exercise"),
+    **dict.fromkeys(("check", "check_all", "check_file", "check_reference", "score_of"), "verdict"),
+    **dict.fromkeys(("Exercise", "exercises"), "exercise"),
+    "find": "register",
     "Finding": "judge",
     "Ungraded": "observe",
     "Score": "score",

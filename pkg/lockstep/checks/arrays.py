@@ -1,4 +1,5 @@
-"""Pure exercises about arrays: what a watch notes of each call is judged by rules, and its result element by element.
+"""Pure exercises about arrays: rules judge what a watch records of each call, and the result is compared element by
+element.
 
 The evidence has the "result" and its "name"; and where there are arrays that must stay as they are, these, in "arrays",
 as the call has left them (None for a number), and the "names" of the parameters.
@@ -28,21 +29,30 @@ Call = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Arrays:
-    """``wanted`` is an array or a number, of the ``arguments`` of a call; ``asked`` names it, and ``told`` the call, by
-    its arguments. ``remark`` says more of values that are wrong."""
+    """How calls that return or fill an array are judged.
+
+    ``wanted(*arguments)`` is the right array or number; ``asked`` names its kind in a sentence. ``told`` names the
+    call, with its arguments in braces. ``remark(evidence, fault)`` adds to a fault of wrong values;
+    ``aside(arguments, evidence, at)`` helps where nobody knows the mistake: ``at`` is the first wrong element."""
 
     calls: Callable[[Case], Sequence[Call]]
     wanted: Callable[..., Any]
     rules: Sequence[Rule] = ()
     asked: str = "a NumPy array"
     told: str = ""  # or the case
+    tolerance: float = 0.0  # how far an element may be off, relatively: any order of operations is right
     arguments: Callable[[Call], Call] = lambda call: call
     remark: Callable[[Evidence, Fault], Fault] = lambda evidence, fault: fault
+    aside: Callable[[Call, Evidence, tuple[int, ...]], str] = lambda arguments, evidence, at: ""
 
     def exercise(self, **fields: Any) -> Exercise:
-        """The exercise that is judged so."""
-        mine = {"examine": self.examine, "compared": self.compared, "worlds": (1,), "pure": True}
-        return Exercise(inputs=lambda case, rank: self.calls(case), **{**mine, **fields})
+        """An exercise that is judged in this way."""
+        exercise = Exercise(inputs=lambda case, rank: self.calls(case), worlds=(1,), pure=True, **fields)
+        return replace(
+            exercise,
+            values=replace(exercise.values, examine=self.examine),
+            comparison=replace(exercise.comparison, tensors=self.tensors),
+        )
 
     def examine(self, seen: Seen) -> Fault | None:
         """What is wrong with the first call that is not right."""
@@ -53,7 +63,7 @@ class Arrays:
                 return replace(fault, message=f"With {which}: {fault.message}")
         return None
 
-    def compared(self, seen: Seen) -> Compared:
+    def tensors(self, seen: Seen) -> Compared:
         rows = [(e.get("result"), self.wanted(*arguments), arguments[-1]) for arguments, e in self._rows(seen)]
         held, wanted, last = zip(*[row for row in rows if np.size(row[1])], strict=True)
         before = [_tensor(one) if np.ndim(one) else None for one in last]
@@ -71,7 +81,10 @@ class Arrays:
         if held.dtype != wanted.dtype:
             kinds = [str(value.dtype).removeprefix("torch.") for value in (held, wanted)]
             return Fault("wrong-dtype", f"{name} is of {kinds[0]}, not of {kinds[1]}.")
-        wrong = (held != wanted).nonzero().tolist()
+        near = (
+            torch.isclose(held, wanted, rtol=self.tolerance, atol=self.tolerance) if self.tolerance else held == wanted
+        )
+        wrong = (~near).nonzero().tolist()
         if not wrong:
             return None
         at, before = tuple(wrong[0]), arguments[-1]
@@ -80,7 +93,24 @@ class Arrays:
             there = "as it was"
         place = f"{name}{list(at)}" if at else name
         many = f" ({len(wrong):,} of {counted(wanted.numel(), 'element')} differ)" if wanted.numel() > 1 else ""
-        return self.remark(evidence, Fault("wrong-values", f"{place} is {there}, not {right}{many}."))
+        aside = self.aside(arguments, evidence, at)
+        return self.remark(evidence, Fault("wrong-values", f"{place} is {there}, not {right}{many}.", aside))
+
+
+def with_ones(value: float, right: float) -> str:
+    """An element of a result of ones: it counts what comes into a sum, or into a sum of products."""
+    return f"{value:g}, as it should be" if value == right else f"{value:g}, and should be {right:g}"
+
+
+def given_there(*names: str) -> Callable[[Call, Evidence, tuple[int, ...]], str]:
+    """An aside: the numbers among the arguments, and what the arrays held at the wrong element."""
+
+    def told_before(arguments: Call, evidence: Evidence, at: tuple[int, ...]) -> str:
+        pairs = zip(names, arguments, strict=True)
+        held = [(f"{n}{list(at)}", a[at]) if isinstance(a, np.ndarray) else (n, a) for n, a in pairs]
+        return f"Before the call: {', '.join(f'{name} = {float(value):.10g}' for name, value in held)}."
+
+    return told_before
 
 
 def _changed(arguments: Call, evidence: Evidence) -> Fault | None:

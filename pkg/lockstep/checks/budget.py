@@ -1,7 +1,7 @@
-"""What an answer may cost, and what it must: numbers of a run beside those that the algorithm needs.
+"""Budgets: upper and lower limits for what a run costs, relative to what the algorithm needs.
 
-A ``Budget`` compares what was counted with ``need(case)``. More than ``at_most`` times that is dear. Less than
-``at_least`` times that is impossible: there is a theorem which says so, and the result came about some other way.
+A ``Budget`` compares what was counted with ``need(case)``. More than ``at_most`` times that costs points. Less than
+``at_least`` times that is impossible by a theorem, so the result came about some other way.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from lockstep.events import COLLECTIVES
 
 @dataclass(frozen=True)
 class Measure:
-    """``count(seen)`` counts ``noun``s; ``have`` tells how many of a dear run, ``spent`` of one that is as it should
-    be. ``name``: of those that do not stand in MEASURES."""
+    """What a budget counts in a run. ``count(seen)`` is the number of ``noun``s; ``have`` and ``spent`` are the phrases
+    for it in a run that costs too much and in one that does not. ``name`` is needed outside of MEASURES."""
 
     count: Callable[[Seen], float]
     noun: str
@@ -90,8 +90,8 @@ def _transfers(seen: Seen) -> list[int]:
 
 @dataclass(frozen=True)
 class Budget:
-    """``formula`` is ``need`` as it is told: "2(K-1)/K·N". ``slack`` is what ``need`` may be exceeded by besides, for
-    sizes that do not divide."""
+    """A limit for one measure. ``formula`` is ``need`` as learners read it: "2(K-1)/K·N". ``slack`` is an allowance on
+    top of ``need``, in the same unit, for sizes that do not divide."""
 
     measure: str | Measure  # of MEASURES, by messages; or one of the exercise's own
     need: Callable[[Case], float]
@@ -100,20 +100,22 @@ class Budget:
     at_least: float | None = None
     slack: Callable[[Case], float] = lambda case: 0.0
     advice: str | Callable[[Seen], str] = ""
+    remarks: bool = True  # whether it is said where the messages go: not where that is as it should be
 
     def over(self, seen: Seen, of: str) -> Fault | None:
-        """Too dear. ``of`` names the algorithm: "a ring"."""
+        """The fault of a run that costs too much. ``of`` names the algorithm: "a ring"."""
         have, need = self.measured.count(seen), self.need(seen.case)
         if self.at_most is None or have <= self.at_most * need + self.slack(seen.case):
             return None
         times = f"{have / need:.3g} times the" if need and have >= 1.01 * need else "more than the"
         needs = f"{_told(need)} that {of} needs{f' ({self.formula})' if self.formula else ''}"
         advice = self.advice if isinstance(self.advice, str) else self.advice(seen)
-        told = f"With {seen.case}, {self.measured.told(have)}: {times} {needs}. {remark(seen, self._name)}{advice}"
+        told = f"With {seen.case}, {self.measured.told(have)}: {times} {needs}. {self._remark(seen)}{advice}"
         return Fault(f"too-many-{self._name}", told.strip())
 
     def under(self, seen: Seen, of: str) -> Fault | None:
-        """Less than there can be; by messages, of a group of two ranks or more, with an element for each."""
+        """The fault of a run that costs less than is possible. There is such a bound for messages, in groups of two
+        ranks or more with an element for each."""
         have, need = self.measured.count(seen), self.need(seen.case)
         by_messages = isinstance(self.measure, str)
         if self.at_least is None or have >= self.at_least * need or (by_messages and not has_bound(seen.case)):
@@ -132,6 +134,9 @@ class Budget:
         bound = self.at_least == self.at_most == 1 and (not isinstance(self.measure, str) or has_bound(seen.case))
         least = ", the least there is" if bound and have <= need else ""
         return self.measured.spent.format(self.measured.counted(have)) + least
+
+    def _remark(self, seen: Seen) -> str:
+        return remark(seen, self._name) if self.remarks else ""
 
     @property
     def measured(self) -> Measure:
@@ -182,7 +187,7 @@ def _told(number: float) -> str:
 
 
 def exceeded(budgets: Sequence[Budget], of: str) -> Callable[[Seen], list[Fault]]:
-    """What is too dear, or impossible, about one run; the first budget that says so."""
+    """A function that returns the fault of the first budget that a run exceeds, or stays impossibly far below."""
 
     def economise(seen: Seen) -> list[Fault]:
         faults = (fault for budget in budgets for fault in (budget.under(seen, of), budget.over(seen, of)))

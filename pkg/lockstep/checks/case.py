@@ -41,7 +41,7 @@ class Case:
         return bool(self.settings.get("trivial", self.size == 1 and "told" not in self.settings))
 
     def __str__(self) -> str:
-        """As in "With 4 ranks, 7 elements"; a case without ranks says itself in ``told``, as in "4,096 floats"."""
+        """As in "With 4 ranks, 7 elements"; a case without ranks has its name in ``told``, as in "4,096 floats"."""
         if "told" in self.settings:
             return str(self.settings["told"])
         where = counted(self.size, "rank")
@@ -54,11 +54,13 @@ class Case:
 _TOLD: Mapping[str, Callable[[Any], str]] = {
     "numel": lambda v: counted(v, "element"),
     "dtype": str,
-    "layout": "a {} tensor".format,
+    "layout": lambda v: "a tensor of shape ()" if v == "()" else f"a {v} tensor",
+    "zeros_on": "zeros on rank {}".format,
     "src": "src={}".format,
     "dst": "dst={}".format,
     "nbytes": lambda v: counted(v, "byte"),
     "repeats": "repeats={}".format,
+    "steps": lambda v: counted(v, "step") if isinstance(v, int) else "",
     "layers": lambda v: counted(v, "layer"),
     "tied": lambda v: "a matrix used twice",
     "bucket_bytes": "bucket_bytes={:,}".format,
@@ -73,18 +75,20 @@ def generator(case: Case, rank: int) -> torch.Generator:
 
 
 def numbers(case: Case, rank: int) -> torch.Tensor:
-    """``numel`` numbers that need their dtype, different on every rank: quarters, and in 64 bits more than 32 bits
-    hold. Sums of a few of them are exact, in any order."""
+    """``numel`` numbers that need their dtype, different on every rank: quarters, more than 16 bits hold, and in 64
+    bits more than 32 bits hold. Sums of a few of them are exact, in any order. A rank may have zeros (``zeros_on``)."""
     drawn, dtype = generator(case, rank), DTYPES[case.settings["dtype"]]
-    small = torch.randint(-127, 128, (case.settings["numel"],), generator=drawn)
+    small = torch.randint(-4095, 4096, (case.settings["numel"],), generator=drawn)
     large = torch.randint(-7, 8, (case.settings["numel"],), generator=drawn)
     if dtype.is_floating_point:
         values = small.to(torch.float64) / 4 + (large.to(torch.float64) * 2**30 if dtype == torch.float64 else 0)
     else:
         values = small + large * 2 ** (54 if dtype == torch.int64 else 25)
+    if rank == case.settings.get("zeros_on"):
+        values = torch.zeros_like(values)
     return laid_out(values.to(dtype), case.settings.get("layout", "contiguous"))
 
 
 def laid_out(values: torch.Tensor, layout: str) -> torch.Tensor:
-    """The same numbers as a vector or as a matrix of two rows."""
-    return values.reshape(2, -1) if layout == "matrix" else values
+    """The same numbers as a vector, as a matrix of two rows, or one number as a tensor of shape ()."""
+    return values.reshape({"matrix": (2, -1), "()": ()}.get(layout, (-1,)))

@@ -14,6 +14,8 @@ from lockstep.checks.plain import plain
 from lockstep.checks.values import told
 from lockstep.errors import RunError
 
+OF_ALL = " It rejects all that are right. Does it catch an error of its own, or compare rounded sums?"
+
 
 @dataclass(frozen=True)
 class Candidates:
@@ -44,7 +46,7 @@ class Candidates:
             if not isinstance(answer, bool):
                 return Fault("wrong-type", f"Your test returns {told(answer)}; True or False is wanted.")
             if answer != right:
-                more = " It rejects all that are right. Does it catch an error of its own?" if none else ""
+                more = OF_ALL if none else ""
                 return Fault(id, f"Your test returns {answer} for {it}.{more}", earned=-len(self.answers) * none)
         return None
 

@@ -33,13 +33,16 @@ def holds_tensors(arguments: Any) -> bool:
 
 def moved(arguments: Any, device: torch.device) -> Any:
     """``arguments`` with each tensor, and all else that has a method ``to``, on ``device``: in lists, tuples and dicts,
-    too. A tensor becomes a leaf of the graph, as the one that it is made from. On the host: as they are."""
+    too. A tensor becomes a leaf of the graph, as the one that it is made from. A module without numbers, on the "meta"
+    device, stays there. On the host: as they are."""
     if device == HOST:
         return arguments
 
     def move(leaf: Any) -> Any:
         if isinstance(leaf, torch.Tensor):
             return leaf.detach().to(device).requires_grad_(leaf.requires_grad)
+        if isinstance(leaf, torch.nn.Module) and any(p.is_meta for p in leaf.parameters()):
+            return leaf
         return leaf.to(device) if hasattr(leaf, "to") else leaf
 
     return tree_map(move, arguments)

@@ -1,4 +1,4 @@
-"""Rules: what is told of a run where its evidence says so, as data. The most telling one stands first."""
+"""Rules: sentences about a run, each with a condition on its evidence. The most specific rule comes first."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Evidence = dict[str, Any]
 
 @dataclass(frozen=True)
 class Rule:
-    """``told`` is the sentence for evidence of which ``holds``; it has the evidence's fields in braces. ``price``: of a
-    cost, in points."""
+    """``told`` is the sentence for evidence where ``holds`` is true, with fields of the evidence in braces. ``price``:
+    points that a cost takes."""
 
     misconception: str
     holds: Callable[[Evidence], Any]
@@ -35,6 +35,6 @@ class Rule:
 
 
 def first(rules: Sequence[Rule], *evidence: Evidence) -> Fault | None:
-    """What the first rule tells that holds of any of the evidence; later ones may rely on those before."""
+    """The fault by the first rule that holds for any of the evidence; a rule may rely on those before it."""
     found = (rule.of(one) for rule in rules for one in evidence)
     return next((fault for fault in found if fault), None)

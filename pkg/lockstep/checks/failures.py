@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lockstep.checks.observation import Failure
+from lockstep.checks.wording import LONGER, counted
 from lockstep.comm import exits
 from lockstep.errors import RankState, RunError
 
 HANGS = ("Stuck", "TimeLimit")
 BUILTIN = "builtins"
+FEW = 10  # runs that a test makes for each program
 
 
 def failure_of(error: RunError, limit: float) -> Failure:
@@ -55,6 +57,28 @@ def without_ranks(failure: Failure, call: str) -> Failure:
     if failure.kind not in HANGS:
         return failure
     stood = f" It stood at {failure.where}: {failure.source}" if failure.where else ""
-    seconds = f"{failure.limit:.3g} second{'s' if failure.limit != 1 else ''}"
-    remedy = "Does every loop end? Look at what should change in each turn."
+    given = f"{failure.limit:.2g}"
+    seconds = f"{given} second{'s' if given != '1' else ''}"
+    remedy = f"Either a loop never ends, or {LONGER}"
     return replace(failure, message=f"{call} did not end within {seconds}.{stood}", states=(), remedy=remedy)
+
+
+def of_a_test(failure: Failure, runs: int, call: int, calls: int, hangs: bool) -> Failure:
+    """The failure, `without_ranks`, of a learner's test that ran out of time: how many runs it has made says why.
+    ``calls``: on as many programs it is tried, in that time, which was over in ``call``; ``hangs``: whether one call
+    took most of it."""
+    if failure.kind not in HANGS or not runs:
+        return failure
+    each = f"about {failure.limit / runs:.1g} seconds each"
+    if hangs and runs <= FEW * call:
+        told = f"It had called run() {counted(runs, 'time')}. Either a loop never ends, or {LONGER}"
+        return replace(failure, remedy=told, paced=True)
+    if hangs:
+        made = f"Until then it had called run() {counted(runs, 'time')}, {each}."
+        return replace(failure, remedy=f"{made} Are those too many? If not, a loop may never end.", paced=True)
+    told = (
+        f"{failure.limit:.2g} seconds were left for the {calls} calls of your test, one for each program. "
+        f"They were over in call {call}. It had called run() {counted(runs, 'time')}, {each}."
+    )
+    remedy = "Make fewer runs, or shorter ones. If they are few and short, this machine is busy: check again later."
+    return replace(failure, message=told, remedy=remedy, paced=True)

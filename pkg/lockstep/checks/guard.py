@@ -90,8 +90,8 @@ def refused() -> str:
 @contextmanager
 def references_refuse(module: str, *needed: Any) -> Iterator[None]:
     """The functions of ``module`` (a package with all that is in it; "" for none) raise LibraryAnswer, and so do all of
-    JUDGES; but for those that ``needed``, which run beside the learner's or are handed to it, hold, and what these call
-    of JUDGES.
+    JUDGES; except what ``needed`` hold (functions that run together with the learner's or are passed to it), and what
+    these call of JUDGES.
 
     The ranks of a virtual cluster are threads of one process, and of that one nothing is opened again."""
     global _shut

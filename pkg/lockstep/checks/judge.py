@@ -1,4 +1,5 @@
-"""From what was seen to findings and points. Pure: an Observation in, Findings out.
+"""The judge of a check: from all runs of an answer to findings and points. What is wrong with a single run,
+``run_faults.py`` says, or the exercise itself. Pure: an Observation in, Findings out.
 
 The order is that of a good teacher. First what makes the rest pointless: a function that cannot be called, that is
 not written, that calls the library's answer. Then *which* cases go wrong, since a pattern (only two ranks, only even
@@ -14,11 +15,11 @@ from math import floor
 from typing import Protocol
 
 from lockstep.checks.case import Case
-from lockstep.checks.failing_cases import explain, special
+from lockstep.checks.failing_cases import explain, kept, special
 from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.traffic import collectives
-from lockstep.checks.unfinished_transfers import unsafe
-from lockstep.checks.wording import counted
+from lockstep.checks.unfinished_transfers import came_too_early, unsafe
+from lockstep.checks.wording import LONGER, counted
 
 STEP = 0.25  # points are given in quarters
 MANY = 100  # messages of one rank at one line: no answer to an exercise needs as many
@@ -45,7 +46,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a learner is told. ``points`` is what it cost."""
+    """A sentence for the learner. ``points`` is what it costs."""
 
     message: str
     misconception: str = ""
@@ -59,6 +60,8 @@ Economise = Callable[[Seen], Sequence[Fault]]
 
 class Closer(Protocol):
     """A closer look at what is wrong, in runs of which the first is that of the fault: see ``closer_look.py``."""
+
+    def passes(self, case: Case) -> bool: ...
 
     def values(self, seen: Sequence[Seen], fault: Fault) -> Fault | None: ...
 
@@ -102,13 +105,15 @@ def crash(seen: Seen) -> Fault:
 
 
 def _endless(seen: Seen, failure: Failure) -> Failure:
-    """The failure as told of a run that sent messages until its time was up."""
+    """The failure with the words for a run that sent messages until its time was up."""
     rank, where, number = _most_repeated(seen)
+    if failure.paced:
+        return failure
     if number < MANY:
         on = " on every rank" if seen.case.size > 1 else ""
-        return replace(failure, remedy=f"Does every loop end{on}? Look at what should change in each turn.")
+        return replace(failure, remedy=f"Either a loop never ends{on}, or {LONGER}")
     told = f"Rank {rank} was still at it after {counted(number, 'message')} at {where}."
-    return replace(failure, message=told, remedy="Does that loop end? Look at what should change in each turn.")
+    return replace(failure, message=told, remedy=f"Either that loop never ends, or {LONGER}")
 
 
 def _most_repeated(seen: Seen) -> tuple[int, str, int]:
@@ -163,7 +168,9 @@ def _wrong(
     closer: Closer | None,
 ) -> list[Finding]:
     """Some values are wrong, or some runs failed: credit for the share of cases that went well."""
-    found = _recognised(faults, closer) or _general(faults, closer)
+    early = any(fault and came_too_early(seen) for seen, fault in faults)  # what it read then is chance
+    found = [] if early else _recognised(faults, closer)
+    found = found or _general(faults, closer)
     earned = _earned(observation, faults, points * values)
     case = next((f.case for f in found if f.case), None)
     return [replace(found[0], points=points - earned, case=case), *found[1:]]
@@ -184,17 +191,25 @@ def _recognised(faults: Sequence[tuple[Seen, Fault | None]], closer: Closer | No
 
 def _general(faults: Sequence[tuple[Seen, Fault | None]], closer: Closer | None) -> list[Finding]:
     """What can be said of any answer: which cases go wrong, and how."""
-    pattern = [Finding(message, id, 0.0) for id, message in explain([(s.case, f is not None) for s, f in faults])]
+    forgotten = _forgotten(faults)  # what was read is then a matter of time, and says nothing
+    look = None if forgotten else closer
+    tried = _tried(faults)
+    held = kept(tried, look.passes) or explain(tried, look.passes) if look else []
+    pattern = [Finding(message, id, 0.0) for id, message in held]
     kinds: dict[str, Finding] = {}
     for seen, fault in sorted(faults, key=lambda row: _plainness(row[0])):
         if fault and fault.misconception not in kinds:
-            told = closer.sentence(seen, fault) if closer and fault.misconception in OF_VALUES else fault
+            told = look.sentence(seen, fault) if look and fault.misconception in OF_VALUES else fault
             message = f"{told.message} {told.aside}".strip()
             kinds[fault.misconception] = Finding(message, told.misconception, 0.0, seen.case)
     if any(f.misconception == "ignores-group" for f in pattern):  # who is not in the group was never called
         kinds = {id: f for id, f in kinds.items() if not (id == "crashed:Deadlock" and f.case and f.case.group)}
-    forgotten = _forgotten(faults)
-    return [*(forgotten or pattern), *kinds.values()][:MOST]  # which cases go wrong may then be a matter of time
+    return [*(forgotten or pattern), *kinds.values()][:MOST]
+
+
+def _tried(faults: Sequence[tuple[Seen, Fault | None]]) -> list[tuple[Case, bool]]:
+    """Which cases failed. Whether a case ran out of time says more of the machine than of the case."""
+    return [(s.case, f is not None) for s, f in faults if not (s.failure and s.failure.kind == "TimeLimit")]
 
 
 def _plainness(seen: Seen) -> tuple[bool, bool, bool, float]:
@@ -203,7 +218,7 @@ def _plainness(seen: Seen) -> tuple[bool, bool, bool, float]:
 
 
 def _forgotten(faults: Sequence[tuple[Seen, Fault | None]]) -> list[Finding]:
-    """Where values are wrong, a transfer that nobody waited for is the likely reason: it is told first."""
+    """Where values are wrong, a transfer that nobody waited for is the likely reason: it comes first."""
     told = [(seen, unsafe(seen, wrong=True)) for seen, fault in faults if fault]
     return [Finding(t[1], t[0], 0.0, seen.case) for seen, t in told if t][:1]
 

@@ -1,16 +1,16 @@
-'''Answers that are known to be wrong: programs that learners have written, each with what to tell its author.
+'''Known wrong answers: programs that learners have written, each with a sentence for its author.
 
     """The learner thought: the second trip is the first one again."""
     MISCONCEPTION = "adds-in-all-gather"
     TELL = "The second half adds what arrives; that is complete already: store it."
     VARIANTS = ["adds_in_both_halves"]      other files that make the same mistake
-    ALSO = ["too-many-messages"]            what else may rightly be said of it
+    ALSO = ["too-many-messages"]            what else is true of it
     RAISES = "^KeyError: 'float"            of one that raises: what Python says wherever the same TELL helps
 
-They stand in ``wrong/`` beside the exercise, and a teacher's own in ``course/NN_topic/wrong/FUNCTION/``. An answer
-without TELL is one that is told by its error or by the cases that fail: it is never recognised. The TELL of one that
-does not end helps all that do not end. TELL may name numbers of the learner's own run, those of ``FIELDS``: "All goes
-through rank {hub}."
+They are in the folder ``wrong/`` of the exercise, and a teacher's own in ``course/NN_topic/wrong/FUNCTION/``. An
+answer without TELL is explained by its error or by the cases that fail: it is never recognised. The TELL of one that
+does not end is shown to all that do not end. TELL may contain numbers of the learner's own run, those of ``FIELDS``:
+"All goes through rank {hub}."
 '''
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import ast
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -26,6 +27,8 @@ from typing import Any
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.load import FromFile, NoFunction, Unreadable, load
 from lockstep.checks.observation import Seen
+from lockstep.checks.own_courses import is_course
+from lockstep.checks.plain_exercise import PlainExercise, known_wrong
 from lockstep.checks.traffic import hub, messages, number_sent, rounds
 from lockstep.checks.wording import listed
 from lockstep.errors import UsageError
@@ -43,7 +46,7 @@ FIELDS: Mapping[str, Callable[[Seen], Any]] = {
 
 @dataclass(frozen=True)
 class Known:
-    """A wrong answer. ``tell`` is empty where nothing more can be said than what any such run is told."""
+    """A wrong answer. ``tell`` is empty where its error, or the cases that fail, say all there is to say."""
 
     path: Path
     misconception: str
@@ -51,18 +54,22 @@ class Known:
     variants: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     raises: str = ""
+    function: str = ""  # what it is called in a plain exercise's file; elsewhere it has the exercise's own name
+    loads: Callable[[], FromFile] | None = None  # a plain exercise's
 
     @property
     def name(self) -> str:
-        return self.path.stem
+        return self.function or self.path.stem
 
     @property
     def tellable(self) -> bool:
-        """Whether answers are compared with it. One that crashes or hangs is told by its own error."""
+        """Whether answers are compared with it. One that crashes or hangs is explained by its own error."""
         return bool(self.tell) and not self.misconception.startswith("crashed:")
 
     def told(self, seen: Seen) -> str:
         """Its sentence, with the numbers of this run in it."""
+        if self.loads:
+            return self.tell  # whoever wrote it knows of no fields
         return self.tell.format(**{name: FIELDS[name](seen) for name in _fields(self.tell)})
 
     @property
@@ -71,13 +78,23 @@ class Known:
         return self.raises or self.misconception, self.tell
 
     def load(self, function: str) -> FromFile:
-        return load(self.path, function)
+        return self.loads() if self.loads else load(self.path, function)
 
 
 def known_answers(exercise: Exercise) -> list[Known]:
     """The course's own, and those in the folder of the course that is open here. Raises UsageError for a file that
     does not say what it must."""
-    return [read(path, exercise) for path in _files(exercise)]
+    return [*_in_its_file(exercise), *(read(path, exercise) for path in _files(exercise))]
+
+
+def _in_its_file(exercise: Exercise) -> list[Known]:
+    """Those that stand in a plain exercise's own file, as ``wrong_...``."""
+    if not isinstance(exercise, PlainExercise):
+        return []
+    return [
+        Known(exercise.plain.path, id, tell, function=name, loads=partial(exercise.loaded, name))
+        for name, (id, tell) in known_wrong(exercise.plain).items()
+    ]
 
 
 def tellable(exercise: Exercise) -> list[Known]:
@@ -91,8 +108,9 @@ def helpful(exercise: Exercise) -> list[Known]:
 
 
 def _in_order(exercise: Exercise) -> Iterator[Known]:
-    """A file that a teacher has still to mend harms no learner: `known_answers`, and so ``lockstep check ID --wrong``,
-    tells what is wrong with it."""
+    """Without the files that a teacher has still to mend: they do learners no harm. `known_answers`, and so ``lockstep
+    check ID --wrong``, reports what is wrong with them."""
+    yield from _in_its_file(exercise)
     for path in _files(exercise):
         with contextlib.suppress(UsageError):
             yield read(path, exercise)
@@ -161,5 +179,5 @@ def _of_teachers(exercise: Exercise) -> list[Path]:
     """``course/NN_topic/wrong/FUNCTION`` of the courses at or above the working directory: a learner's copy, which has
     none, lies in the course that it was made of."""
     here = Path.cwd()
-    courses = [f / "course" for f in (here, *here.parents) if (f / "nbgrader_config.py").is_file()]
+    courses = [f / "course" for f in (here, *here.parents) if is_course(f)]
     return [found for c in courses for found in sorted(c.glob(f"*_{exercise.topic}/wrong/{exercise.function}"))]

@@ -1,9 +1,9 @@
 """A learner's function out of a .py or .ipynb file, without running the file.
 
 The file is only parsed and compiled here. What is executed, and only inside the observed ranks under their time
-limit, is what the function needs: its definition, and the imports, definitions and assignments that these mention in
-turn. So a demo, a plot or an endless loop in the same file does no harm, cells that fail do not matter, and magics
-are ignored."""
+limit, is what the function needs: its definition, and the imports, definitions, assignments and changes of what these
+mention in turn. So a demo, a plot or an endless loop in the same file does no harm, cells that fail do not matter, and
+magics are ignored."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from lockstep.checks.needed import Statement, needed, statements
 from lockstep.checks.signature import written_signature
 from lockstep.errors import LockstepError
 from lockstep.launch.job import INSIDE
-from lockstep.virtual.modules import own_module
+from lockstep.virtual.module_isolation import own_module
 
 MODULE = "learner"  # in which the names of a learner's file live
 SIZE_LIMIT = 50_000_000  # bytes
@@ -110,20 +110,29 @@ def _module() -> ModuleType:
 def load(path: str | Path, name: str) -> FromFile:
     """The function ``name`` in the file; Unreadable or NoFunction, in one sentence, if that cannot be."""
     file = Path(path)
-    found, broken = _parse(_sources(file))
+    return _loaded(file, _sources(file), name)
+
+
+def load_text(text: str, path: Path, name: str) -> FromFile:
+    """The same of a text, whose lines are quoted as those of a file at ``path``."""
+    return _loaded(path, [Source(str(path), text)], name)
+
+
+def _loaded(file: Path, sources: list[Source], name: str) -> FromFile:
+    found, broken = _parse(sources)
     defined = [s for _, s in found if name in s.binds]
     if not defined:
         raise _no_function(file, name, [s for _, s in found], broken)
     if isinstance(defined[-1].node, ast.ClassDef):
         raise NoFunction(f"{name} in {file.name} is a class.", f"Write a function: def {name}(...), which returns.")
     chosen = needed([s for _, s in found], name)
-    sources = dict.fromkeys(source for source, s in found if s in chosen)
+    used = dict.fromkeys(source for source, s in found if s in chosen)
     codes = tuple((s.code, s.optional) for s in chosen)
-    return FromFile(name, str(file.resolve().parent), tuple(sources), codes, written_signature(defined[-1].node))
+    return FromFile(name, str(file.resolve().parent), tuple(used), codes, written_signature(defined[-1].node))
 
 
 def load_as(path: Path, name: str, told: str) -> FromFile:
-    """The same as a program of which nobody can read what it is: it has no names of its own, and its lines are told as
+    """The same with all names of its own replaced, so that nobody can read what the program is. Its lines are quoted as
     those of a file ``told``."""
     source = Source(told, nameless(path.read_text(encoding="utf-8"), name))
     found = statements(source.text, told)
@@ -132,6 +141,8 @@ def load_as(path: Path, name: str, told: str) -> FromFile:
 
 
 def _sources(file: Path) -> list[Source]:
+    if "\0" in str(file):
+        raise Unreadable(f"{str(file)!r} has a zero byte in it, which no file's name can have.")
     try:
         status = file.stat()
         if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
@@ -150,7 +161,7 @@ def _sources(file: Path) -> list[Source]:
         raise Unreadable(f"{file} is not a notebook: its lists or objects are nested too deeply.") from None
     except json.JSONDecodeError as error:
         raise Unreadable(f"{file} is not a notebook: it is not JSON ({error}).") from None
-    except (OSError, UnicodeDecodeError, SyntaxError, LookupError) as error:
+    except (OSError, UnicodeError, SyntaxError, LookupError) as error:
         raise Unreadable(f"{file} cannot be read: {error}.") from None
 
 

@@ -1,7 +1,7 @@
-"""Overlap: how much of a rank's transfers lies beside its compute. On the virtual cluster it is measured in time; on
-real processes, where nobody sees how long a transfer travels, in FLOPs between its start and the wait for it.
+"""Overlap: how much of a rank's communication is hidden behind its compute. On the virtual cluster it is measured in
+time; on real processes, where nobody sees how long a transfer takes, in FLOPs between its start and the wait for it.
 
-exposed(flops, of)    one transfer beside one computation: a share
+exposed(flops, of)    one transfer in parallel with one computation: a share
 uncovered(of)         many transfers in the middle of a computation, as the buckets of a backward pass: by their order
 """
 
@@ -14,8 +14,8 @@ from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.events import Event
 
-HIDDEN = 0.8  # share of the transfers, or of the compute if that is shorter, that must lie beside the other
-SPARE = 1  # transfers, besides the last, that may have nothing beside them
+HIDDEN = 0.8  # share of the transfers, or of the compute if that is shorter, that must overlap with the other
+SPARE = 1  # transfers, besides the last, that may overlap with nothing
 
 
 def exposed(flops: int, of: str) -> Callable[[Seen], list[Fault]]:
@@ -35,8 +35,9 @@ def exposed(flops: int, of: str) -> Callable[[Seen], list[Fault]]:
 
 
 def uncovered(of: str) -> Callable[[Seen], list[Fault]]:
-    """Finds the first rank with transfers beside which nothing is computed of ``of``, by name. The last one, whose data
-    is what ``of`` ends with, needs nothing; nor does one more, as where the next gradient tells that a bucket is full.
+    """Finds the first rank with transfers during which nothing of ``of`` (a computation, by name) is computed. The last
+    transfer carries what ``of`` ends with, and may be exposed; so may one more, as where only the next gradient shows
+    that a bucket is full.
     """
 
     def economise(seen: Seen) -> list[Fault]:
@@ -91,8 +92,8 @@ def _why(begin: str, of: str, share: float, moving: Sequence[Event], computing: 
 
 
 def hidden(moving: Sequence[Event], computing: Sequence[Event], flops: int) -> float:
-    """The share of what could lie beside the other that does: of time where there are compute events, else of bytes,
-    each as far as its transfer had FLOPs beside it. Where nobody knows it is taken to have had them all."""
+    """The share of the possible overlap that there is: of time where there are compute events, else of bytes, each as
+    far as FLOPs were computed during its transfer. Where nobody knows that, all are taken to be hidden."""
     length = sum(c.end - c.posted for c in computing)
     if length:
         beside = sum(max(0.0, min(c.end, m.end) - max(c.posted, m.posted)) for c in computing for m in moving)

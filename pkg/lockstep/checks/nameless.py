@@ -1,5 +1,5 @@
-"""A program as a text that says nothing of it but what it does: for exercises in which a learner's test is tried on
-programs that are known to be right or wrong, and must tell which by running them."""
+"""A program as text without names and comments: for exercises in which a learner's test is tried on programs that are
+known to be right or wrong, and must find out which by running them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAME = "tried"  # by which each of them goes
 
 
 def nameless(text: str, name: str) -> str:
-    """What ``name`` needs of a source, as ``tried``: without comments, docstrings, annotations and whatever else stands
+    """What ``name`` needs of a source, as ``tried``: without comments, docstrings, annotations and whatever else is
     in the file; its functions and classes are called part_0, part_1 and so on. (Where a thing is also a parameter or an
     attribute by name, it keeps that.)"""
     chosen = [s.node for s in needed(statements(text, ""), name)]

@@ -1,5 +1,5 @@
-"""The names that compiled code uses. ``dis`` tells them too, with all else that it knows of an instruction, and takes
-fifty times as long: every rank of a check asks, of all that runs beside the learner's function."""
+"""The names that compiled code uses. ``dis`` finds them too, with all else that it knows of an instruction, and takes
+fifty times as long: every rank of a check needs them, for all functions that run together with the learner's."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def used(code: CodeType) -> Iterator[tuple[str, str]]:
 
 
 def inside(code: CodeType) -> Iterator[CodeType]:
-    """The code itself, and that of all functions and classes that stand in it."""
+    """The code itself, and that of all functions and classes in it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import __future__
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType
@@ -17,12 +17,26 @@ from lockstep.checks.names_in_code import inside, used
 
 BIND = ("STORE_NAME", "STORE_GLOBAL")
 READ = ("LOAD_NAME", "LOAD_GLOBAL")
+CHANGING = (
+    "append",
+    "extend",
+    "insert",
+    "update",
+    "add",
+    "remove",
+    "pop",
+    "clear",
+    "sort",
+    "reverse",
+    "load_state_dict",
+)
+OF_TORCH = ("torch", "nn", "init")  # as in torch.nn.init.zeros_(weight)
 LAZY_ANNOTATIONS = __future__.annotations.compiler_flag
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One top-level statement, compiled with the name of the file or cell that it stands in."""
+    """One top-level statement, compiled with the name of the file or cell that it is in."""
 
     node: ast.stmt
     code: CodeType
@@ -46,9 +60,42 @@ def _statement(node: ast.stmt, filename: str) -> Statement:
 
 
 def _changed(node: ast.stmt) -> set[str]:
-    """The names of which a part is set, as in ``table["a"] = 1`` or ``table.a += 1``."""
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
-    return {name for target in targets if (name := _root(target))}
+    """The names whose value a statement changes: it sets a part of it, as in ``table["a"] = 1`` or ``table.a += 1``;
+    calls a method for that, as in ``table.append(1)`` or ``weight.zero_()``; or does so with what it goes through, as
+    in ``for p in model.parameters(): p.data = ...``."""
+    inner = list(_parts(node))
+    found = {name for part in inner for target in _targets(part) if (name := _root(target))}
+    for loop in [part for part in inner if isinstance(part, ast.For)]:
+        if found & _names(loop.target):
+            found |= _names(loop.iter)
+    return found
+
+
+def _parts(node: ast.AST) -> Iterator[ast.AST]:
+    """What is done when a statement is reached: not what stands in functions and classes. The innermost comes last, and
+    of loops the outermost."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _parts(child)
+    yield node
+
+
+def _targets(node: ast.AST) -> list[ast.expr]:
+    if isinstance(node, ast.Assign):
+        return [t for t in node.targets if isinstance(t, (ast.Attribute, ast.Subscript))]
+    if isinstance(node, ast.AugAssign):
+        return [node.target] if isinstance(node.target, (ast.Attribute, ast.Subscript)) else []
+    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+        return []
+    called = node.value.func
+    if not isinstance(called, ast.Attribute) or not (called.attr in CHANGING or called.attr.endswith("_")):
+        return []
+    return node.value.args if _root(called) in OF_TORCH else [called.value]
+
+
+def _names(node: ast.expr) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
 def _root(target: ast.expr) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from lockstep.checks.argument_changes import Change
 from lockstep.checks.case import Case
 from lockstep.checks.guard import LibraryAnswer, NotWritten
 from lockstep.errors import RankState
@@ -18,7 +19,7 @@ LIBRARY_ANSWER = f"{LibraryAnswer.__module__}.{LibraryAnswer.__qualname__}"
 @dataclass(frozen=True)
 class Failure:
     """How a run ended that did not end well: an error of `lockstep.errors` as facts, by which it is judged, and as the
-    sentences in which it is told (``message``, ``states`` and ``remedy``). Nobody looks for words in these."""
+    sentences for the learner (``message``, ``states`` and ``remedy``). Nobody looks for words in these."""
 
     kind: str  # "Deadlock", "RankRaised" ...
     message: str
@@ -33,6 +34,7 @@ class Failure:
     where: str = ""  # the learner's line: "ring.py, line 4, in ring"
     source: str = ""  # the text of that line
     limit: float = 0.0  # seconds that the run was given
+    paced: bool = False  # whether its sentences say how that time went
 
     def __str__(self) -> str:
         return "\n".join([self.message, *map(str, self.states)])
@@ -50,7 +52,7 @@ class Failure:
 
     @property
     def raised(self) -> str:
-        """The exception as Python tells it: its type, its text, and the lines that led to it."""
+        """The exception as Python prints it: its type, its text, and the lines that led to it."""
         return f"{self.exception}: {self.text}\n{self.told}" if self.exception else ""
 
 
@@ -65,6 +67,7 @@ class Seen:
     trace: Trace = field(default_factory=Trace)
     printed: str = ""
     failure: Failure | None = None
+    changes: tuple[tuple[Change, ...], ...] = ()  # to the arguments: by rank; of a pure exercise, by call
 
 
 @dataclass(frozen=True)

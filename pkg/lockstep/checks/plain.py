@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy
@@ -27,12 +30,15 @@ class Other:
 
 
 def plain(value: Any, depth: int = 3) -> Any:
-    """``value`` as None, bool, int, float, str, a tensor or a list of these; of a model its parameters and buffers;
-    anything else as `Other`."""
+    """``value`` as None, bool, int, float, str, a tensor or a list of these; of a model its parameters and buffers; of
+    a fraction or a decimal its float; anything else as `Other`."""
     if type(value) is int and value.bit_length() > MOST_BITS:
         return Other("int", "a number of more than 3,000 digits")
     if value is None or type(value) in (bool, int, float):
         return value
+    if isinstance(value, (Fraction, Decimal)):
+        with suppress(OverflowError, ValueError):
+            return float(value)
     if isinstance(value, str):
         return str.__str__(value)[:10_000]
     if isinstance(value, (numpy.generic, numpy.ndarray)):

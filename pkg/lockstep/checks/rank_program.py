@@ -12,6 +12,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from lockstep.checks.argument_changes import comparing
 from lockstep.checks.calls import UnderWay
 from lockstep.checks.device import HOST, device_of_rank, moved
 from lockstep.checks.exercise import Watch
@@ -23,6 +24,7 @@ from lockstep.checks.transport import encoded
 from lockstep.events import Event, Trace
 from lockstep.forking.gc_freeze import prepare
 from lockstep.residency import booked, weighed
+from lockstep.virtual import nested_runs
 
 MARK = 13  # bytes: each case begins with a broadcast of this odd size, by which the trace is parted
 
@@ -77,10 +79,11 @@ def play_pure(
     """What ``watch`` writes down of ``fn`` for each tuple of arguments: no communication, one rank."""
     own = fn.function() if isinstance(fn, FromFile) else fn  # a watch may want its source or its machine code
     found = []
+    nested_runs.tell(under_way.run)
     with references_refuse(refused, play_pure, FromFile, watch, calls):
         for number, arguments in enumerate(calls):
             under_way.begin(number)
-            found.append(watch(own, arguments))
+            found.append(watch(own, copy.deepcopy(arguments)))
     return encoded(found)
 
 
@@ -110,7 +113,7 @@ def part(trace: Trace, acts: int) -> list[Trace]:
 
 
 def begun(trace: Trace) -> int:
-    """How many acts every rank has come to: a rank that is done with its own stands in the next mark."""
+    """How many acts every rank has come to: a rank that is done with its own waits in the next mark."""
     return min((sum(map(_is_mark, trace.of_rank(rank))) for rank in range(trace.ranks)), default=0)
 
 
@@ -137,4 +140,4 @@ def _from_zero(events: list[Event]) -> list[Event]:
     return [e._replace(start=e.start - begin, end=e.end - begin, posting=e.posted - begin) for e in events]
 
 
-prepare(partial(look_ahead, references_refuse, encoded, FromFile, returned))
+prepare(partial(look_ahead, references_refuse, encoded, FromFile, comparing(returned)))

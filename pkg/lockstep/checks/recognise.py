@@ -1,10 +1,11 @@
-"""Which known wrong answers behave like a learner's? They are run beside it, on the same inputs, on a virtual cluster.
+"""Which known wrong answers behave like a learner's? They are run on the same inputs, on a virtual cluster.
 
     alike in values    every rank holds the same in every case, and a run that fails ends in the same way
     alike in the dye   the same mistake, turned round: the profiles are equal
     alike in cost      the values are right, and messages, bytes, peers and rounds are the same in every case
 
-One that fits has a sentence for its author. Two are joined by "or". Of three or more nobody knows which: none is told.
+If one fits, the learner reads its sentence; if two do, both, joined by "or". If three or more do, nobody knows which
+of the mistakes it is, and none is named.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lockstep.checks.argument_changes import Change
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.known import Known
@@ -27,11 +29,11 @@ from lockstep.checks.observation import Seen
 from lockstep.checks.observe import home, observe, observe_each
 from lockstep.checks.plain import Other
 from lockstep.checks.traffic import collectives, messages, rounds
-from lockstep.checks.unchanged_arguments import spoilt
+from lockstep.checks.unchanged_arguments import SPOILS, not_allowed
 from lockstep.checks.values import result
 from lockstep.errors import LockstepError
 
-MOST = 2  # that can be told
+MOST = 2  # that are named
 MANY = 4000  # runs that are kept
 LIMIT = 10.0  # seconds for all comparisons
 CLOSE = 1e-9
@@ -54,6 +56,12 @@ def alike_in_cost(exercise: Exercise, known: Sequence[Known], seen: Sequence[See
     return _filtered(exercise, known, seen, partial(_same_in_all, exercise))
 
 
+def right_in_the_same(exercise: Exercise, known: Known, seen: Sequence[Seen], right: Callable[[Seen], bool]) -> bool:
+    """Whether a known answer is right in these cases where mine is, and wrong where mine is."""
+    theirs = _in_all(exercise, known, [mine.case for mine in seen])
+    return all(other and right(other) == right(mine) for mine, other in zip(seen, theirs, strict=True))
+
+
 def told_of(fitting: Sequence[Known], seen: Seen) -> tuple[str, str] | None:
     """The misconception and the sentence, for this run, of one or two; None of none, or of more. Variants of a mistake
     count once."""
@@ -69,8 +77,9 @@ def _filtered(
     exercise: Exercise, known: Sequence[Known], seen: Sequence[Seen], same: Callable[[Seen, Seen], bool]
 ) -> list[Known]:
     """The first case leaves few, which are then looked at in all others."""
-    if exercise.beside:
-        exercise = replace(exercise, watch=exercise.beside, real=False)
+    if exercise.run.watch_known:
+        run = replace(exercise.run, watch=exercise.run.watch_known, real_machine=False)
+        exercise = replace(exercise, run=run)
     until = time.monotonic() + LIMIT
     first, *rest = seen
     there = _in_one_run(exercise, known, first.case)
@@ -104,7 +113,7 @@ def _watch(exercise: Exercise, known: Sequence[Known], case: Case) -> list[Seen 
     """In one run; where it fails, in halves, until the one that fails is alone."""
     if not known:
         return []
-    if len(known) == 1 or exercise.real or exercise.jitter:  # what is measured is measured alone
+    if len(known) == 1 or exercise.run.real_machine or exercise.run.jitter:  # what is measured is measured alone
         return [seen for k in known for seen in _in_all(exercise, k, [case])]
     try:
         return list(observe_each(exercise, [k.load(exercise.function) for k in known], case))
@@ -136,25 +145,31 @@ def _same_in_all(exercise: Exercise, mine: Seen, theirs: Seen) -> bool:
 def _same_values(exercise: Exercise, mine: Seen, theirs: Seen) -> bool:
     if mine.failure or theirs.failure:
         return bool(mine.failure and theirs.failure and mine.failure.kind == theirs.failure.kind)
-    if exercise.kept and spoilt(exercise, mine)[1] != spoilt(exercise, theirs)[1]:
+    if spoilt(exercise, mine) != spoilt(exercise, theirs):
         return False
-    if exercise.alike:
-        return _same(exercise.alike(mine), exercise.alike(theirs))
+    if exercise.comparison.alike:
+        return _same(exercise.comparison.alike(mine), exercise.comparison.alike(theirs))
     return all(_same(result(mine, rank), result(theirs, rank)) for rank in judged(exercise, mine.case))
+
+
+def spoilt(exercise: Exercise, seen: Seen) -> set[Change]:
+    """Which arguments are spoilt, on whatever rank. Who also leaves a hook or a flag may make the same mistake."""
+    return {change for _, change in not_allowed(exercise, seen) if change.what in SPOILS}
 
 
 def judged(exercise: Exercise, case: Case) -> list[int]:
     """The members whose result counts: of a reduce the root."""
-    if exercise.pure or exercise.wanted is None:
+    if exercise.pure or exercise.values.wanted is None:
         return list(case.members)
-    return [rank for rank, want in zip(case.members, exercise.wanted(case), strict=True) if want is not None]
+    return [rank for rank, want in zip(case.members, exercise.values.wanted(case), strict=True) if want is not None]
 
 
 def _same(a: Any, b: Any) -> bool:
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         if a.dtype == b.dtype == torch.float64 and a.shape == b.shape:
             return torch.allclose(a, b, rtol=ROUNDED, atol=0.0, equal_nan=True)  # one mistake in another order
-        return a.dtype == b.dtype and torch.equal(a, b)
+        alike = a.dtype == b.dtype and a.shape == b.shape
+        return alike and bool(((a == b) | (a.isnan() & b.isnan())).all())
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
         return len(a) == len(b) and all(map(_same, a, b))
     if isinstance(a, dict) and isinstance(b, dict):
@@ -171,7 +186,7 @@ def says_little(exercise: Exercise, seen: Seen) -> bool:
     if exercise.pure or seen.failure:
         return False
     for rank in judged(exercise, seen.case):
-        held, given = result(seen, rank), exercise.inputs(seen.case, rank)[0]
+        held, given = result(seen, rank), [*exercise.inputs(seen.case, rank), None][0]
         own = isinstance(held, Tensor) and isinstance(given, Tensor) and torch.equal(held, given)
         if not own and not (isinstance(held, Tensor) and not held.any()):
             return False
@@ -180,7 +195,7 @@ def says_little(exercise: Exercise, seen: Seen) -> bool:
 
 def _same_footprint(exercise: Exercise, mine: Seen, theirs: Seen) -> bool:
     failed = mine.failure or theirs.failure  # what an exercise looks at, such a run may not have
-    of = footprint if failed else exercise.footprint or footprint
+    of = footprint if failed else exercise.comparison.footprint or footprint
     return bool(of(mine) == of(theirs))
 
 

@@ -15,7 +15,7 @@ from lockstep.checks.load import FromFile
 
 
 def salt(fn: Callable[..., Any]) -> None:
-    """``fn``, and what stands beside it, hash as this rank does."""
+    """``fn``, and the other functions of its module, hash as this rank does."""
     own = fn.function() if isinstance(fn, FromFile) else fn
     getattr(own, "__globals__", {}).setdefault("hash", hash_of_rank)
 

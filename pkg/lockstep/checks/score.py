@@ -3,6 +3,7 @@ found, and a figure of their own run."""
 
 from __future__ import annotations
 
+import contextlib
 import html
 import math
 import textwrap
@@ -11,12 +12,11 @@ from copy import copy
 from typing import Any
 
 from lockstep import show
-from lockstep.checks.exercise import exercises
 from lockstep.checks.judge import Finding
-from lockstep.errors import RankState
+from lockstep.checks.listing import Listed, listed
+from lockstep.errors import RankState, UsageError
 from lockstep.events import Trace
-from lockstep.show.figure import Drawn
-from lockstep.show.picture import Picture
+from lockstep.show.figure import Drawn, Picture
 from lockstep.show.waiting import Waiting
 
 HEADLINES = {
@@ -71,10 +71,10 @@ class Score(float):
         told = (self.verdict, self.findings, self.trace, self.about, self.states, self.picture, self.case)
         return Score, (self.exercise, self.points, self.maximum, *told)
 
-    def with_findings(self, more: Sequence[Finding]) -> Score:
-        """The same with something to add, which changes no points."""
+    def with_findings(self, more: Sequence[Finding], instead: bool = False) -> Score:
+        """The same with something to add, or to say ``instead``, which changes no points."""
         score = copy(self)
-        score.findings = (*self.findings, *more)
+        score.findings = tuple(more) if instead else (*self.findings, *more)
         return score
 
     @property
@@ -129,7 +129,12 @@ def text(score: Score) -> str:
 
 def onward(score: Score) -> str:
     """After a pass, the exercise that comes next in the lab."""
-    lab = [e for e in exercises() if e.topic == score.exercise.partition(".")[0]]
+    with contextlib.suppress(UsageError):  # of another plain exercise, which its author has still to mend
+        return _onward(score, [e for e in listed() if e.topic == score.exercise.partition(".")[0]])
+    return ""
+
+
+def _onward(score: Score, lab: Sequence[Listed]) -> str:
     mine = next((e for e in lab if e.id == score.exercise), None)
     if score.verdict != "passed" or mine is None:
         return ""
@@ -141,7 +146,7 @@ def onward(score: Score) -> str:
 
 
 def page(score: Score) -> str:
-    """For a notebook: stands on light and dark backgrounds, needs no network; where scripts run, its figure moves."""
+    """For a notebook: readable on light and dark backgrounds, without a network; its figure moves if scripts run."""
     colour = COLOURS[score.verdict]
     found = "".join(_paragraph(f.message, f.points) for f in score.findings)
     figure = _figure(score)

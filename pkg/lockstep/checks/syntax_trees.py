@@ -71,9 +71,13 @@ def form_of(fn: Any) -> Form | None:
         return None
 
 
-@cache
 def form_of_library(function: Callable[..., Any]) -> Form | None:
-    """Of one of the library's own, with what it calls of the library."""
+    """Of one of the library's own, with what it calls of the library. None of a plain exercise's: it is a teacher's."""
+    return None if isinstance(function, FromFile) else _form_of_library(function)
+
+
+@cache
+def _form_of_library(function: Callable[..., Any]) -> Form | None:
     try:
         found = list(_in_memory(function, lambda called: called.__module__.startswith("lockstep.")))
     except OSError:  # where it was installed without its text

@@ -63,6 +63,8 @@ def _told(value: Any, tensors: dict[str, torch.Tensor]) -> Any:
         tensors[name] = _dense(value)
         return {"tensor": name}
     other = value if type(value) is Other else plain(value)
+    if isinstance(other, torch.Tensor) and other.is_meta:
+        other = Other("Tensor", f"a tensor on the meta device, without numbers, of shape {tuple(other.shape)}")
     if type(other) is not Other:
         return _told(other, tensors)
     return {"other": [str.__str__(other.type), str.__str__(other.text)]}

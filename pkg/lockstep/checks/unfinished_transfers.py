@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from lockstep import races
 from lockstep.checks.observation import Seen
-from lockstep.events import COLLECTIVES, POINT_TO_POINT, Event
+from lockstep.events import Event
 
 _WHY = {
     "send": "Until wait() returns, the tensor may not have left: it must not change, nor may the function end.",
@@ -13,22 +14,40 @@ _KEEP = "Keep what the call returns, and call wait() on it."
 
 
 def unsafe(seen: Seen, wrong: bool = False) -> tuple[str, str] | None:
-    """The misconception, and what to tell of a transfer that went well by luck."""
+    """The misconception, and what to tell of a transfer that went well by luck. ``wrong``: values are wrong."""
     if told := never_waited(seen, wrong):
         return "never-waited", told
+    if told := used_too_early(seen, wrong):
+        return "reads-before-wait", told
     if told := changed_too_early(seen, wrong):
         return "changes-what-it-sends", told
     return None
 
 
+def used_too_early(seen: Seen, wrong: bool = False) -> str:
+    """What to tell of a tensor that was used before its data was sure to be there; empty if there is none."""
+    early = [e for e in _races(seen) if e.early and not e.changed]
+    if not early:
+        return ""
+    first = early[0]
+    told = (
+        f"With {seen.case}, rank {first.rank} uses the tensor of its {races.call(first)}{_place(first.where)} before "
+        f"wait() has returned: at {first.early}. Until then nobody knows what it holds; here it is what it held before."
+    )
+    return f"{told} That is likely why values are wrong." if wrong else f"{told} Wait first."
+
+
 def changed_too_early(seen: Seen, wrong: bool = False) -> str:
     """What to tell of a tensor that was changed while it was sent; empty if there is none."""
-    changed = [] if seen.failure else [e for e in seen.trace if e.changed]
+    changed = [e for e in _races(seen) if e.changed]
     if not changed:
         return ""
-    first = min(changed, key=lambda e: (e.rank, e.posted))
-    place = f" ({first.where})" if first.where else ""
-    told = f"With {seen.case}, rank {first.rank} changes the tensor of its isend{place} before wait() has returned."
+    first = changed[0]
+    line = f", at {first.early}," if first.early else ""
+    told = (
+        f"With {seen.case}, rank {first.rank} changes the tensor of its {races.call(first)}{_place(first.where)}{line} "
+        "before wait() has returned."
+    )
     if wrong:
         return f"{told} That may be why values are wrong."
     return f"{told} Here it had left already; on real ranks it may still be on its way. Wait first."
@@ -37,21 +56,26 @@ def changed_too_early(seen: Seen, wrong: bool = False) -> str:
 def never_waited(seen: Seen, wrong: bool = False) -> str:
     """What to tell of a transfer that nobody waited for; empty if there is none, or if the run failed before it
     could. ``wrong``: the values are wrong, which a receive explains better than a send."""
-    forgotten = [] if seen.failure else [e for e in seen.trace if not e.awaited and e.kind in _certain(seen)]
+    forgotten = [e for e in _races(seen) if not e.awaited]
     if not forgotten:
         return ""
-    first = min(forgotten, key=lambda e: (e.kind == "send", e.rank, e.posted))
-    place = f" ({first.where})" if first.where else ""
+    first = forgotten[0]
     why = _WHY.get(first.kind, "Until wait() returns, the result is not sure to be there.")
-    told = f"With {seen.case}, rank {first.rank} never waits for its {_call(first)}{place}. {_KEEP} {why}"
+    told = f"With {seen.case}, rank {first.rank} never waits for its {races.call(first)}{_place(first.where)}."
     reason = f" That {'may be' if first.kind == 'send' else 'is likely'} why values are wrong." if wrong else ""
-    return told + reason
+    return f"{told} {_KEEP} {why}{reason}"
 
 
-def _call(event: Event) -> str:
-    return f"i{event.kind}" if event.kind in POINT_TO_POINT else f"{event.kind} with async_op=True"
+def came_too_early(seen: Seen) -> bool:
+    """Whether something that was to arrive was used before, or never waited for: what it held says nothing."""
+    return any(e.kind != "send" and not e.changed for e in _races(seen))
 
 
-def _certain(seen: Seen) -> tuple[str, ...]:
-    """Real processes do not see a collective being waited for by its Future."""
-    return (*POINT_TO_POINT, *COLLECTIVES) if seen.trace.world == "virtual" else POINT_TO_POINT
+def _races(seen: Seen) -> list[Event]:
+    """In the order of the ranks, what receives before what only sends."""
+    found = [] if seen.failure else races.of(seen.trace)
+    return sorted(found, key=lambda e: (e.kind == "send", e.rank, e.posted))
+
+
+def _place(where: str) -> str:
+    return f" ({where})" if where else ""

@@ -29,15 +29,22 @@ def compare(seen: Seen, held: Sequence[Any], wanted: Sequence[Tensor | None]) ->
         fault = None if want is None else _kind_of_value(seen, rank, value, want)
         if fault:
             return fault
-    for rank, value, want in zip(seen.case.members, held, wanted, strict=True):
-        if want is None or bool((value == want).all()):
-            continue
-        wrong = (value != want).flatten()
-        at = int(wrong.nonzero()[0])
-        there, right = apart(value.flatten()[at].item(), want.flatten()[at].item())
-        where = f"element {at} of rank {rank} is {there}, not {right}"
-        many = f"{int(wrong.sum()):,} of {counted(want.numel(), 'element')} differ there"
-        return Fault("wrong-values", f"With {seen.case}: {where} ({many}).")
+    place = first_wrong(held, wanted)
+    if place is None:
+        return None
+    (n, at), rank = place, seen.case.members[place[0]]
+    value, want = held[n].flatten(), wanted[n].flatten()  # type: ignore[union-attr]
+    there, right = apart(value[at].item(), want[at].item())
+    where = f"element {at} of rank {rank} is {there}, not {right}"
+    many = f"{int((value != want).sum()):,} of {counted(want.numel(), 'element')} differ there"
+    return Fault("wrong-values", f"With {seen.case}: {where} ({many}).")
+
+
+def first_wrong(held: Sequence[Any], wanted: Sequence[Tensor | None]) -> tuple[int, int] | None:
+    """The first member of the group that holds a wrong element, and that element; of tensors of the right shapes."""
+    for n, (value, want) in enumerate(zip(held, wanted, strict=True)):
+        if want is not None and not bool((value == want).all()):
+            return n, int((value != want).flatten().nonzero()[0])
     return None
 
 

@@ -13,15 +13,18 @@ from random import Random
 from typing import Any
 
 from lockstep import progress
-from lockstep.checks import default_judge
+from lockstep.checks import run_faults
 from lockstep.checks.borrowed import remark
 from lockstep.checks.closer_look import Closer
-from lockstep.checks.exercise import Exercise, exercises, find
+from lockstep.checks.exercise import Exercise, exercises
 from lockstep.checks.judge import Finding, fault_of, mark, plainly_endless
-from lockstep.checks.known import helpful
+from lockstep.checks.known import Known, helpful
+from lockstep.checks.listing import listed
 from lockstep.checks.load import NoFunction, Unreadable, load
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.observe import LAUNCHED_CASE_LIMIT, LIMIT, Ungraded, observe, observe_reference, warm_up
+from lockstep.checks.plain_exercise import PlainExercise
+from lockstep.checks.register import find, plain_exercises
 from lockstep.checks.score import Score
 from lockstep.checks.seeds import seed, under_autograde
 from lockstep.checks.slips import hinted
@@ -40,6 +43,8 @@ INCOMPARABLE = (
     "What your function gives, or makes of what it is given, cannot be compared with what is wanted ({}). Are all "
     "types, dtypes and shapes those of the text?"
 )
+CORRECT = "Correct the solution, or what is expected of it."
+NOT_WRONG = "passes all cases and checks. Add a case that it fails, or leave it out."
 CUT = "more was printed"  # how every world ends prints that it cuts short
 
 
@@ -65,7 +70,7 @@ def check(id: str, fn: Callable[..., Any] | None = None, on: str | None = None) 
 
 def _wrong_way_round(fn: Callable[..., Any]) -> UsageError:
     name = getattr(fn, "__name__", "your_function")
-    meant = next((e.id for e in exercises() if e.function == name), "communication.ping_pong")
+    meant = next((e.id for e in listed() if e.function == name), "communication.ping_pong")
     return UsageError("check takes the exercise first, named by a string.", f'Write check("{meant}", {name}).')
 
 
@@ -84,12 +89,42 @@ def check_file(id: str, path: str | Path, on: str | None = None, keep: bool = Tr
 
 def check_all(on: str | None = None) -> list[Score]:
     """Every exercise's own reference, checked like a learner's answer: all must pass."""
-    return [check_reference(exercise.id, on) for exercise in exercises()]
+    return [check_reference(exercise.id, on) for exercise in (*exercises(), *plain_exercises())]
 
 
 def check_reference(id: str, on: str | None = None) -> Score:
     """The same for one exercise. (``check`` refuses a reference as it refuses whoever calls it.)"""
-    return _scored(find(id), None, on, keep=False)
+    exercise = find(id)
+    if not exercise.solved:
+        raise UsageError(f"The solution of {exercise.id} is not here.", "Its author has it.")
+    score = _scored(exercise, None, on, keep=False)
+    return _with_lines(exercise, score) if isinstance(exercise, PlainExercise) and not score.passed else score
+
+
+def _with_lines(exercise: PlainExercise, score: Score) -> Score:
+    """What is wrong with a teacher's solution, or with a case of it: where that stands."""
+    found = [
+        replace(f, message=f"{exercise.plain.at(f.case.settings['line'])}. {f.message}{_below(f.message)}{CORRECT}")
+        if f.case
+        else f
+        for f in score.findings
+    ]
+    return score.with_findings(found, instead=True)
+
+
+def _below(message: str) -> str:
+    """What separates a message from what is added: it may end with lines of Python's."""
+    return "\n" if "\n" in message else " "
+
+
+def check_known(id: str, known: Known, on: str | None = None) -> Score:
+    """The same for a known wrong answer."""
+    exercise = find(id)
+    score = _scored(exercise, known.load(exercise.function), on, keep=False)
+    if not score.passed or not isinstance(exercise, PlainExercise) or not known.loads:
+        return score
+    at = exercise.plain.at(exercise.plain.mistakes[known.name].line)
+    return score.with_findings([Finding(f"{at}: {known.name} {NOT_WRONG}", "right")], instead=True)
 
 
 def _observe(exercise: Exercise, fn: Callable[..., Any] | None, on: str | None) -> Observation:
@@ -101,7 +136,8 @@ def _scored(
 ) -> Score:
     """``fn``: None for the exercise's own reference."""
     if keep and not under_autograde() and exercise.id not in progress.scores():
-        exercise = replace(exercise, steps=None)  # they tell most of the answer: not at the first attempt
+        # Steps show most of the answer: not at the first attempt.
+        exercise = replace(exercise, feedback=replace(exercise.feedback, steps=None))
     try:
         with _quietly():
             observation = _observe(exercise, fn, on)
@@ -132,11 +168,15 @@ def _judged_or_wrong(
     except LockstepError:
         raise
     except Exception as error:
-        if fn is None or observation.world == "spmd" or not check_reference(exercise.id, on).passed:
+        if fn is None or observation.world == "spmd" or not _is_passed_by_its_reference(exercise, on):
             raise
         told = printable(INCOMPARABLE.format(f"{type(error).__name__}: {error}"))
         finding = Finding(told, "incomparable", exercise.points)
         return Score(exercise.id, 0.0, exercise.points, "wrong", [finding])
+
+
+def _is_passed_by_its_reference(exercise: Exercise, on: str | None) -> bool:
+    return not exercise.solved or _scored(exercise, None, on, keep=False).passed
 
 
 def _judged_fairly(
@@ -148,15 +188,16 @@ def _judged_fairly(
 ) -> Score:
     """The score; where time ran out, and the course's own answer takes as long, after another try with more time."""
     score = score_of(exercise, observation, closer)
-    if not _out_of_time(score) or plainly_endless(observation):
+    if not _out_of_time(score) or plainly_endless(observation) or not exercise.solved:
         return score
     if observation.world == "spmd":
         _refuse_a_busy_machine(exercise)
         return score
     longer = _time_that_is_fair(exercise, observation, on)
-    if longer <= exercise.seconds:
+    if longer <= exercise.run.timeout:
         return score
-    return score_of(exercise, _observe(replace(exercise, seconds=longer), fn, on), closer)
+    patient = replace(exercise, run=replace(exercise.run, timeout=longer))
+    return score_of(exercise, _observe(patient, fn, on), closer)
 
 
 def _apart(exercise: Exercise, fn: Callable[..., Any], score: Score) -> Score:
@@ -164,9 +205,10 @@ def _apart(exercise: Exercise, fn: Callable[..., Any], score: Score) -> Score:
     values were judged where they share nothing, in APART world sizes. What they cost was judged there."""
     if exercise.pure:
         return score
-    exercise = replace(exercise, budgets=(), economise=None, worlds=_sizes_apart(exercise))
+    free = replace(exercise.costs, budgets=(), economise=None)
+    exercise = replace(exercise, costs=free, worlds=_sizes_apart(exercise))
     observation = observe(exercise, fn, "processes")
-    if not any(fault_of(seen, default_judge.examine(exercise)) for seen in observation):
+    if not any(fault_of(seen, run_faults.examine(exercise)) for seen in observation):
         if observation.unseen:
             raise _too_busy()
         return score
@@ -215,15 +257,16 @@ def _time_that_is_fair(exercise: Exercise, observation: Observation, on: str | N
 
     Ungraded if that is too long: on a machine so busy a right answer would run out of time as well."""
     hung = next((seen.case.ranks for seen in observation if seen.failure), None)
-    patient = replace(exercise, seconds=LIMIT / 2, worlds=exercise.worlds if hung is None else (hung,))
+    slower = replace(exercise.run, timeout=LIMIT / 2)
+    patient = replace(exercise, run=slower, worlds=exercise.worlds if hung is None else (hung,))
     warm_up(patient, observation.world)  # the learner's function may have ended its sandbox
     began = time.monotonic()
     own = observe_reference(patient, on, limit=LIMIT / 2)
     took = time.monotonic() - began
     if took > LIMIT / 2 or own.unseen or any(seen.failure for seen in own):
         raise _too_busy()
-    simulated = hung is not None and on != "processes" and not exercise.real
-    return min(FAIR * took, LIMIT) if simulated else exercise.seconds
+    simulated = hung is not None and on != "processes" and not exercise.run.real_machine
+    return min(FAIR * took, LIMIT) if simulated else exercise.run.timeout
 
 
 def _too_busy() -> Ungraded:
@@ -247,8 +290,8 @@ def score_of(exercise: Exercise, observation: Observation, closer: Closer | None
     crashed = any(f.misconception.startswith("crashed:") for f in findings)
     verdict = "passed" if not findings else "crashed" if crashed else "wrong"
     shown = _shown(exercise, observation, findings)
-    if exercise.picture:
-        picture = exercise.picture(shown) if shown and not shown.failure else ""
+    if exercise.feedback.picture:
+        picture = exercise.feedback.picture(shown) if shown and not shown.failure else ""
     else:
         picture = closer.picture() if closer else ""
     return Score(
@@ -258,7 +301,7 @@ def score_of(exercise: Exercise, observation: Observation, closer: Closer | None
         verdict,
         [*findings, *_loud(observation)],
         shown.trace if shown else None,
-        default_judge.spent(exercise, shown) if shown and verdict == "passed" else "",
+        run_faults.spent(exercise, shown) if shown and verdict == "passed" else "",
         shown.failure.states if shown and shown.failure else (),
         picture,
         str(shown.case) if shown else "",
@@ -269,23 +312,23 @@ def _judged(exercise: Exercise, observation: Observation, closer: Closer | None)
     found = mark(
         observation,
         exercise.points,
-        default_judge.examine(exercise),
-        default_judge.economise(exercise),
-        exercise.values,
-        exercise.by_hand,
+        run_faults.examine(exercise),
+        run_faults.economise(exercise),
+        exercise.values.share,
+        exercise.costs.forbidden,
         closer,
     )
     crashed = any(seen.failure for seen in observation)
     like_known = [known.hint for known in helpful(exercise)] if crashed else []
-    return hinted(found, observation, exercise.hints, like_known)
+    return hinted(found, observation, exercise.feedback.hints, like_known)
 
 
 def _shown(exercise: Exercise, observation: Observation, findings: Sequence[Finding]) -> Seen | None:
     """The run that a finding speaks of; or else, for a picture of the exercise's own, the last one, and for a timeline
     one that is large enough to see something in and small enough to see it."""
-    seen = [s for s in observation if exercise.picture or _has_a_timeline(s)]
+    seen = [s for s in observation if exercise.feedback.picture or _has_a_timeline(s)]
     told = [s for f in findings for s in seen if s.case == f.case]
-    if told or exercise.picture:
+    if told or exercise.feedback.picture:
         return next(iter(told or seen[::-1]), None)
     return min(seen, key=lambda s: (abs(s.case.size - 4), len(s.trace)), default=None)
 

@@ -17,6 +17,9 @@ def listed(items: Sequence[object], last: str = "and") -> str:
     return f" {last} ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
 
 
+LONGER = "it takes longer than that: look at what should change in each turn, and at how many turns there are."
+
+
 def printable(text: str) -> str:
     """``text`` as every output can take it. As their numbers: half of a surrogate pair, which is no character; what
     a terminal obeys and does not show; what turns text round."""

@@ -11,7 +11,7 @@ Taught in unit 01. Read in this order:
     assignment   static; dynamic (who computes which row)
     forest       forest
     kmeans       k-means
-    search       grid search
+    grid_search  grid search
     nested       oversubscription
     audit        (which estimators of scikit-learn run in parallel)
 """

@@ -1,7 +1,7 @@
-"""Who computes which row? Decided beforehand (static), or whenever somebody is free (dynamic).
+"""Static and dynamic assignment of rows to workers: decided in advance, or whenever a worker is idle.
 
-The rows of an image of the Mandelbrot set need nothing of each other, and differ sixtyfold in work. What a row takes
-is counted in steps of its loop, so that every number here is the same on each machine.
+The rows of an image of the Mandelbrot set are independent, and differ sixtyfold in work. The cost of a row is counted
+in iterations, so that every number here is the same on each machine.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 
 ROWS, COLUMNS, LIMIT = 64, 96, 200
 
-Assigned = list[list[int]]  # for each worker its rows, in the order in which it computes them
-NextWorker = Callable[[list[float]], int]  # (when each worker is done with what it has) -> who gets the next row
+Assigned = list[list[int]]  # the rows of each worker, in the order in which it computes them
+NextWorker = Callable[[list[float]], int]  # (when each worker is done with its rows) -> who gets the next one
 
 
 def mandelbrot_rows(rows: int = ROWS, columns: int = COLUMNS, limit: int = LIMIT) -> list[int]:
-    """What each row of the image takes: the steps of z → z² + c until |z| > 2, at most ``limit``, of all its points."""
+    """The cost of each row: the iterations of z → z² + c until |z| > 2, at most ``limit``, summed over its points."""
     y, x = np.linspace(-1.25, 1.25, rows), np.linspace(-2.0, 0.5, columns)
     c = x[None, :] + 1j * y[:, None]
     z, steps = np.zeros_like(c), np.zeros(c.shape, dtype=np.int64)
@@ -31,17 +31,18 @@ def mandelbrot_rows(rows: int = ROWS, columns: int = COLUMNS, limit: int = LIMIT
 
 
 def by_blocks(rows: int, workers: int) -> Assigned:
-    """Static: worker 0 gets the first rows, worker 1 the next ones, and so on."""
+    """Static, block-wise: worker 0 gets the first rows, worker 1 the next ones, and so on."""
     return [part.tolist() for part in np.array_split(np.arange(rows), workers)]
 
 
 def by_turns(rows: int, workers: int) -> Assigned:
-    """Static: the rows are dealt like cards."""
+    """Static, cyclic: worker w gets the rows w, w + K, w + 2K, ... of K workers."""
     return [list(range(worker, rows, workers)) for worker in range(workers)]
 
 
 def dynamic(costs: Sequence[float], workers: int, next_worker: NextWorker) -> Assigned:
-    """Row after row goes to whom ``next_worker`` says. It is not told what a row will take: nobody knows."""
+    """Dynamic: each row in turn goes to the worker that ``next_worker`` chooses, without knowing the cost of the
+    row."""
     done, assigned = [0.0] * workers, Assigned([] for _ in range(workers))
     for row, cost in enumerate(costs):
         worker = next_worker(list(done))
@@ -51,24 +52,24 @@ def dynamic(costs: Sequence[float], workers: int, next_worker: NextWorker) -> As
 
 
 def first_free(done: list[float]) -> int:
-    """Whoever is done first; the first of several."""
+    """The worker that is done first; the lowest number among several."""
     return done.index(min(done))
 
 
 def loads(costs: Sequence[float], assigned: Assigned) -> list[float]:
-    """How long each worker computes."""
+    """The total cost of each worker's rows."""
     return [sum(costs[row] for row in rows) for rows in assigned]
 
 
 def longest(costs: Sequence[float], assigned: Assigned) -> float:
-    """How long all of it takes: as long as the busiest worker computes."""
+    """The makespan: the total cost of the busiest worker."""
     return max(loads(costs, assigned))
 
 
 def dynamic_assignment(rows: int, pool: Any) -> list[Any]:
-    """The pixels of all rows, in order. ``pool`` is a ``lockstep.classical.pool.Pool``.
+    """The pixels of all rows, in order, computed by a ``lockstep.classical.pool.Pool`` with dynamic assignment.
 
-    Whoever is idle gets the next row; so nobody idles while a row is left."""
+    An idle worker gets the next row; so none is idle while a row is left."""
     pixels: list[Any] = [None] * rows
     idle, started, done = list(range(pool.workers)), 0, 0
     while done < rows:

@@ -1,6 +1,6 @@
-"""A random forest: trees that know nothing of each other, so that each is a task of its own.
+"""A random forest in parallel: its trees are independent, so that each is a task of its own.
 
-The forest is the same for every ``n_jobs`` because tree i takes its randomness from (seed, i) alone, never from a
+The forest is the same for every ``n_jobs`` because tree i draws its random numbers from (seed, i) alone, never from a
 generator that tasks share. Breiman, Random Forests, Machine Learning 45 (2001).
 """
 
@@ -18,7 +18,8 @@ def parallel_forest(X: np.ndarray, y: np.ndarray, n_trees: int, n_jobs: int, see
 
 
 def grow(X: np.ndarray, y: np.ndarray, seed: int, i: int) -> Any:
-    """Tree i: fitted to n rows drawn with replacement, with sqrt(d) features tried at each split."""
+    """Tree i: fitted to a bootstrap sample, n rows drawn with replacement, with sqrt(d) features tried at each
+    split."""
     from sklearn.tree import DecisionTreeClassifier
 
     random = np.random.default_rng([seed, i])

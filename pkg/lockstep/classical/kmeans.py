@@ -1,7 +1,7 @@
-"""One step of k-means on parts of the data: map partial sums, reduce them by addition. An all-reduce in all but name.
+"""One step of data-parallel k-means: each worker computes partial sums of its rows, and a reduction adds them up.
 
-A mean cannot be added to another mean; sums and counts can. So each worker sends k·(d + 1) numbers, however many rows
-it has. Lloyd, Least squares quantization in PCM, IEEE Trans. Inf. Theory 28 (1982).
+Means cannot be added; sums and counts can. So each worker sends k·(d + 1) numbers, whatever the
+number of its rows. Lloyd, Least squares quantization in PCM, IEEE Trans. Inf. Theory 28 (1982).
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from joblib import Parallel, delayed
 
 
 def parallel_kmeans_step(X: np.ndarray, centres: np.ndarray, n_jobs: int) -> np.ndarray:
-    """The means of the rows nearest to each centre. X is (n, d), centres (k, d), and so is the result.
+    """The mean of the rows nearest to each centre. X is (n, d); centres and the result are (k, d).
 
-    A centre that no row is nearest to stays where it is."""
+    A centre without rows is unchanged."""
     parts = np.array_split(X, n_jobs)
     partial = Parallel(n_jobs=n_jobs)(delayed(sums_and_counts)(part, centres) for part in parts)
     sums = sum(s for s, _ in partial)  # (k, d)
@@ -25,7 +25,7 @@ def parallel_kmeans_step(X: np.ndarray, centres: np.ndarray, n_jobs: int) -> np.
 
 
 def sums_and_counts(part: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What a worker knows of its rows: for each centre, the sum (k, d) and the number (k,) of those nearest to it."""
+    """The partial result of one worker: the sum (k, d) and the number (k,) of its rows nearest to each centre."""
     squared = ((part[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2)  # (rows, k)
     nearest = squared.argmin(axis=1)
     sums = np.zeros(centres.shape)

@@ -1,4 +1,4 @@
-"""Parallel fits of parallel estimators: outer × inner threads must fit into the cores."""
+"""Nested parallelism and oversubscription: outer × inner threads must not exceed the cores."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ Fit = Callable[[int], Any]  # fit(n_threads): computes with so many threads
 
 
 def mend_oversubscription(fits: Sequence[Fit], cores: int) -> list[Any]:
-    """What every ``fit`` returns, in order, with never more than ``cores`` threads at work.
+    """The result of every ``fit``, in order, with never more than ``cores`` threads at work.
 
-    As many fits at once as there are cores, since whole fits seldom wait for each other; what is left over goes into
-    each of them."""
+    As many fits at once as there are cores, since whole fits seldom wait for each other; cores that are left over
+    become threads of each fit."""
     outer = max(1, min(cores, len(fits)))
     inner = cores // outer
     return list(Parallel(n_jobs=outer, prefer="threads")(delayed(fit)(inner) for fit in fits))
 
 
 def oversubscribed(fits: Sequence[Fit], cores: int) -> list[Any]:
-    """The program to be mended: every fit believes that the whole machine is its own. cores² threads."""
+    """The program to be mended: every fit uses all cores, so that there are cores² threads."""
     return list(Parallel(n_jobs=cores, prefer="threads")(delayed(fit)(cores) for fit in fits))
 
 
 class Nested(NamedTuple):
-    """Folds at once, trees at once in each fold; on processes, or on threads of this one."""
+    """``n_jobs`` of the folds and of the trees in each; whether the folds run in processes, or in threads of this
+    one."""
 
     folds: int
     trees: int
@@ -44,9 +45,9 @@ FOLDS = 8
 
 
 def nested_usage(nested: Nested, rows: int = 200) -> Usage:
-    """The notes' own example, a forest of 100 in a cross-validation; with fewer rows, and 8 folds.
+    """The usage of the notes' own example, a forest of 100 trees in a cross-validation; with fewer rows, and 8 folds.
 
-    What starts or imports something is done before, and not counted."""
+    Imports and the start of workers are done before, and not counted."""
     from sklearn.datasets import make_classification
     from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
     from sklearn.model_selection import cross_val_score
@@ -59,7 +60,7 @@ def nested_usage(nested: Nested, rows: int = 200) -> Usage:
 
 
 def nested_table(known: Mapping[Nested, Usage] = MappingProxyType({})) -> Table:
-    """All combinations of the notes' example; what is ``known`` is not run again."""
+    """All combinations of the notes' example; those in ``known`` are not run again."""
     rows = []
     for nested in counted(NESTED, "Running", each=3.0):
         u = known.get(nested) or nested_usage(nested)

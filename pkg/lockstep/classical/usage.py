@@ -1,7 +1,7 @@
-"""Who did the work of a call: this thread, other threads of this process, or other processes? In CPU seconds.
+"""The CPU time of a call, by who spent it: this thread, other threads of this process, or other processes.
 
-CPU time is counted by the kernel for each thread and process, while it really runs. Other people's programs make a
-call take longer on the clock on the wall; its CPU time they hardly change. That is why a busy machine can be measured.
+The kernel counts the CPU time of each thread and process while it really runs. Other programs increase the wall-clock
+time of a call, but hardly its CPU time. That is why this can be measured on a busy machine.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ class Usage:
 
 
 def usage(call: Callable[[], Any]) -> Usage:
-    """What ``call()`` costs, and where. It may leave threads and processes behind."""
+    """Measure ``call()``, which may leave threads and processes behind."""
     busy, children = _busy(), children_cpu()
     with light_workers(), Census() as census:
         wall, main, process = time.perf_counter(), time.thread_time(), time.process_time()
         call()
         wall, main = time.perf_counter() - wall, time.thread_time() - main
         process = time.process_time() - process
-    each = {pid: cpu - children.get(pid, 0.0) for pid, cpu in children_cpu().items()}
+    each = _spent_since(children)
     helpers = max(0.0, process - main - census.cpu)
     elsewhere = helpers + sum(each.values())
     least = (main + elsewhere) / 10
@@ -65,8 +65,8 @@ def usage(call: Callable[[], Any]) -> Usage:
 
 @contextmanager
 def light_workers() -> Iterator[None]:
-    """scikit-learn hands its caller's filters of warnings to each worker. One that names a class of torch makes the
-    worker load torch, for seconds, though its task needs none: such filters stay behind meanwhile."""
+    """Remove warning filters that slow down workers: scikit-learn passes its caller's filters to each worker, and one
+    that names a class of torch makes the worker load torch, for seconds, though its task needs none."""
     with warnings.catch_warnings():
         warnings.filters = [f for f in warnings.filters if f[2].__module__.split(".")[0] not in ("torch", "IPython")]
         yield
@@ -74,7 +74,7 @@ def light_workers() -> Iterator[None]:
 
 def children_cpu() -> dict[int, float]:
     """CPU seconds of each child process by its id; under 0, of all that have ended. Lockstep's own server, which loads
-    torch in the background, is nobody's work."""
+    torch in the background, does not count."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     found = {0: ended.ru_utime + ended.ru_stime}
     for pid in _descendants(os.getpid()):
@@ -85,14 +85,24 @@ def children_cpu() -> dict[int, float]:
     return found
 
 
+def _spent_since(before: dict[int, float]) -> dict[int, float]:
+    """What each child process has spent since. One that has ended meanwhile adds all of its life to those that ended,
+    of which ``before`` has the first part."""
+    now = children_cpu()
+    spent = {pid: cpu - before.get(pid, 0.0) for pid, cpu in now.items()}
+    spent[0] = max(0.0, spent[0] - sum(cpu for pid, cpu in before.items() if pid not in now))
+    return spent
+
+
 def _is_server(process: psutil.Process) -> bool:
-    """It is told for whom it works. What it has forked, and what these fork, has its words, and works for others."""
+    """Whether it is this process's server, whose last argument is our id. Processes that it forked have the same
+    command line, and do not work for the call either."""
     words = process.cmdline()
     return SERVER in words and words[-1] == str(os.getpid())
 
 
 def _descendants(pid: int) -> list[int]:
-    """The ids of all processes below ``pid``; quickly where the kernel lists them (Linux)."""
+    """The ids of all descendants of a process; fast where the kernel lists children (Linux)."""
     try:
         tasks = list(Path(f"/proc/{pid}/task").iterdir())
         children = [int(c) for task in tasks for c in (task / "children").read_text().split()]
@@ -104,7 +114,7 @@ def _descendants(pid: int) -> list[int]:
 
 
 def _precisely(pid: int) -> float:
-    """CPU seconds of the threads that a process has now, to the nanosecond; 0 where the kernel does not tell this.
+    """CPU seconds of the current threads of a process, to the nanosecond; 0 where the kernel does not report them.
 
     ``cpu_times`` counts threads that have ended too, but in steps of 0.01 s."""
     tasks = Path(f"/proc/{pid}/task")
@@ -118,19 +128,20 @@ def _busy() -> float:
 
 
 class Census:
-    """Looks at the threads of this process every few milliseconds, itself left out."""
+    """Samples the threads of this process every few milliseconds, except its own."""
 
     def __init__(self, interval: float = 0.01) -> None:
         self.interval = interval
         self.most = 0  # threads at once
-        self.cpu = 0.0  # what the looking itself cost
+        self.cpu = 0.0  # of the sampling itself
         self._first: dict[int, float] = {}
         self._last: dict[int, float] = {}
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._count, daemon=True)
 
     def spent(self) -> dict[int, float]:
-        """CPU seconds of each thread by its id, between the first and the last look at it; the kernel counts 0.01."""
+        """CPU seconds of each thread by its id, between its first and last sample; the kernel counts in steps of 0.01
+        s."""
         return {id: cpu - self._first[id] for id, cpu in self._last.items()}
 
     def __enter__(self) -> Census:

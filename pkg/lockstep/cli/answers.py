@@ -1,4 +1,4 @@
-"""``lockstep answers``: what each of many answers would be told; nothing is kept."""
+"""``lockstep answers``: the verdict and feedback that each of many answers would get; nothing is kept."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def answers(args: argparse.Namespace) -> int:
 
 
 def table(rows: Sequence[tuple[str, str | None, Score]]) -> str:
-    """A line for each answer: its name, its points, what it is told by ids, and in words. Where it states what it
-    should be told, a line that is told something else is marked."""
+    """A line for each answer: its name, its points, its feedback as ids and in words. Where an answer states
+    which feedback it should get, a line that differs is marked."""
     lines = []
     for name, stated, score in rows:
         told = [finding.misconception for finding in score.findings]

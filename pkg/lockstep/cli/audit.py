@@ -1,4 +1,4 @@
-"""``lockstep audit``: which estimators of scikit-learn run in parallel here, and how; and are the notes right?"""
+"""``lockstep audit``: which estimators of scikit-learn run in parallel here, and how; and are common claims right?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def audit(args: argparse.Namespace) -> int:
 
 
 def _measure(rows: list[str], quiet: bool) -> tuple[list[Verdict], bool]:
-    """The verdicts, each told as soon as it is known; and whether a row could not be measured."""
+    """The verdicts, each printed as soon as it is known; and whether a row could not be measured."""
     verdicts, failed = [], False
     for row in rows:
         try:

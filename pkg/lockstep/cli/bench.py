@@ -1,4 +1,4 @@
-"""``lockstep bench``: Lockstep beside its peers, in tables of ratios."""
+"""``lockstep bench``: Lockstep compared with its peers, in tables of ratios."""
 
 from __future__ import annotations
 

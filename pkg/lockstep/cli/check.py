@@ -1,7 +1,7 @@
 """``lockstep check``: the verdict on an answer. Exit code 0 passed, 1 wrong or crashed, 3 ungraded (2 is misuse).
 
 With ``--reference`` and ``--all`` it is the course's own answers that are checked, and with ``--wrong`` those that are
-known to be wrong: then 0 means that each is told what it states."""
+known to be wrong: then 0 means that each gets the feedback that it states."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from collections.abc import Sequence
 
 from lockstep.checks import Score, check_all, check_file, check_reference, find
 from lockstep.checks.known import known_answers
+from lockstep.checks.observe import modules_of
+from lockstep.checks.verdict import check_known
 from lockstep.cli.answers import table
 from lockstep.cli.rank import one_voice, under_launcher
 from lockstep.cli.result import kept_for_the_result, say
-from lockstep.errors import UsageError
+from lockstep.errors import LockstepError, UsageError
 
 CODES = {"passed": 0, "wrong": 1, "crashed": 1, "ungraded": 3}
 
@@ -29,6 +31,16 @@ def check(args: argparse.Namespace) -> int:
             return _wrong(args.exercise, on)
         say(_json(scores, args.all) if args.json else "\n".join(score.text() for score in scores))
     return exit_code(scores)
+
+
+def ahead(exercise: str | None) -> tuple[str, ...]:
+    """The modules that the check of an exercise needs, both here and where its ranks are. None if it does not exist, or
+    requires what may be missing: that is told when it is checked."""
+    try:
+        found = find(exercise) if exercise else None
+    except LockstepError:
+        return ()
+    return modules_of(found) if found and not found.run.require else ()
 
 
 def _wants(args: argparse.Namespace) -> str:
@@ -63,9 +75,9 @@ def _scores(args: argparse.Namespace, on: str | None) -> list[Score]:
 
 
 def _wrong(id: str, on: str | None) -> int:
-    """Whether each known wrong answer is told first what it states."""
+    """Whether the first thing reported to each known wrong answer is the misconception that it states."""
     known = known_answers(find(id))
-    scores = [check_file(id, answer.path, on, keep=False) for answer in known]
+    scores = [check_known(id, answer, on) for answer in known]
     print(table([(k.name, k.misconception, s) for k, s in zip(known, scores, strict=True)]))
     told = [s.findings[0].misconception if s.findings else "" for s in scores]
     return int(told != [k.misconception for k in known])

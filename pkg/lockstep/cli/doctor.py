@@ -1,4 +1,4 @@
-"""``lockstep doctor``: what on this machine could stand in your way. Exit code 1 if something does."""
+"""``lockstep doctor``: examines this machine and reports each problem with its remedy. Exit code 1 if there is any."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def doctor(args: argparse.Namespace) -> int:
 
 
 def _drawn(measured: Survey) -> str:
-    """Leave a drawing of the machine beside the survey, and say where; nothing if it cannot be written."""
+    """Leave a drawing of the machine next to the survey, and say where; nothing if it cannot be written."""
     from lockstep.show import survey
 
     path = home() / "survey.svg"

@@ -10,12 +10,12 @@ from functools import partial
 from lockstep.checks import find
 from lockstep.checks.wording import printable
 from lockstep.errors import UsageError
-from lockstep.grading import alike, class_list
+from lockstep.grading import class_list, similar_answers
 from lockstep.grading.class_answers import class_answers, left_out, table
 from lockstep.grading.feedback import sums
-from lockstep.grading.grader import Grader, Options
-from lockstep.grading.judging import Result, names_of
-from lockstep.grading.last_words import last_words
+from lockstep.grading.grade_class import Grader, Options
+from lockstep.grading.grade_submission import Result, names_of
+from lockstep.grading.run_summary import run_summary
 from lockstep.grading.sandbox import BUBBLEWRAP
 from lockstep.grading.sandbox_check import kind_of_sandbox
 from lockstep.grading.viva import text, viva
@@ -32,10 +32,10 @@ def grade(args: argparse.Namespace) -> int:
         if kind == BUBBLEWRAP and not args.json:
             print("Each answer has a sandbox by bubblewrap, which takes some seconds to start.", flush=True)
     results = grader.run(_quiet if args.json else partial(_line, grader))
-    last = last_words(results, grader.class_list, grader.unwritten, grader.untold, grader.late)
+    last = run_summary(results, grader.class_list, grader.unwritten, grader.untold, grader.late)
     names = names_of(grader.release)
     answers = class_answers(grader.topic, names, results) if args.answers else []
-    groups = alike.alike(grader.topic, names, results, grader.release, grader.solved())
+    groups = similar_answers.alike(grader.topic, names, results, grader.release, grader.solved())
     if args.json:
         data = {"lab": args.lab, "submissions": [_json(results[s], grader) for s in sorted(results)]}
         more: dict[str, object] = {"answers": [one.to_json() for one in answers]} if args.answers else {}
@@ -47,9 +47,9 @@ def grade(args: argparse.Namespace) -> int:
         told = [table(answers, args.lab, left_out(results))] if args.answers else []
         messages = any(not find(f"{grader.topic}.{name}").pure for name in names)
         told += [text(viva(results), args.lab, messages)] if args.viva else []
-        told += [alike.text(groups, args.lab)] if args.alike else []
+        told += [similar_answers.text(groups, args.lab)] if args.alike else []
         print("\n\n".join(told) or _summary(results, grader))
-        last += [] if args.alike else alike.in_one_line(groups, args.lab)
+        last += [] if args.alike else similar_answers.in_one_line(groups, args.lab)
         print("".join(f"{line}\n" for line in last), end="")
     left = any(not r.final for r in results.values()) or grader.class_list.misnamed()
     return int(bool(left or grader.unwritten or grader.untold))

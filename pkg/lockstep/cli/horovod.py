@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 
-from lockstep.errors import UsageError
-from lockstep.this_machine import checkup
+from lockstep.cli.agreed import agreed
+from lockstep.tally import Terminal
+from lockstep.this_machine import doctor
 from lockstep.with_horovod import installing
-from lockstep.with_horovod.build import MINUTES
-from lockstep.with_horovod.watching import Terminal
+from lockstep.with_horovod.installing import MINUTES
 
-QUESTION = f"Horovod has to be built. This takes about {MINUTES} minutes on two cores. Build it? [Y/n] "
+QUESTION = f"Horovod has to be built. This takes about {MINUTES} minutes on two cores. Build it?"
 
 
 def horovod(args: argparse.Namespace) -> int:
@@ -21,19 +21,13 @@ def horovod(args: argparse.Namespace) -> int:
         print(f"No Horovod for this torch is in {installing.root()}. `lockstep horovod` builds it.")
         return 0
     if now is None:
-        if not (args.yes or _agreed()):
+        if not (args.yes or agreed("Horovod has to be built", QUESTION, installing.AGAIN)):
             print("Nothing was built.")
             return 0
         with Terminal(sys.stdout) as terminal:
             now = installing.provide(terminal.tell)
     print(now)
-    for finding in (checkup.loopback(), checkup.hostname()):  # Horovod's ranks find each other by these
+    for finding in (doctor.loopback(), doctor.hostname()):  # Horovod's ranks find each other by these
         if not finding.ok:
             print(f"{finding.value}. {finding.advice}")
     return 0
-
-
-def _agreed() -> bool:
-    if not sys.stdin.isatty():
-        raise UsageError("Horovod has to be built, and nobody is here to be asked.", "Say `lockstep horovod --yes`.")
-    return input(QUESTION).strip().lower() in ("", "y", "yes")

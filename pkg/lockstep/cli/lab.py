@@ -14,12 +14,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from lockstep.distribution import install
 from lockstep.errors import UsageError
 from lockstep.grading.course import root, search_path
 from lockstep.grading.material import SETTINGS
 from lockstep.grading.working_folder import Brought, bring, working_folder
 
-FRONT_PAGE = "/lab/tree/course/index.ipynb"
+FRONT_PAGE = "course/index.ipynb"
+LABS = "labs"  # of a course without a front page
 
 
 def lab(args: argparse.Namespace) -> int:
@@ -29,12 +31,14 @@ def lab(args: argparse.Namespace) -> int:
     for sentence in sentences(bring(root(), folder), folder):
         print(sentence)
     command = [sys.executable, "-m", server, *options(folder), *args.others[len(named) :]]
+    if not under_a_hub():
+        print("JupyterLab starts: some ten seconds …")
     sys.stdout.flush()
     os.execve(command[0], command, os.environ | surroundings(folder))
 
 
 def sentences(brought: Brought, folder: Path) -> Iterator[str]:
-    """What a learner should know of what has come into the folder. What was renewed without a loss is not told."""
+    """What a learner should know of what has come into the folder. What was updated without a loss is not mentioned."""
     if brought.first:
         yield f"Your copy of the course is in {folder}."
     elif brought.copied:
@@ -66,13 +70,15 @@ def shell() -> str:
 
 
 def under_a_hub() -> bool:
-    """Whether a JupyterHub has started this process, and tells it where to listen and whom to ask."""
+    """Whether a JupyterHub has started this process; its environment then says where to listen and whom to ask."""
     return "JUPYTERHUB_SERVICE_URL" in os.environ
 
 
 def program() -> str:
     """The module that serves."""
     if not under_a_hub():
+        if importlib.util.find_spec("jupyterlab") is None:
+            raise UsageError("JupyterLab is not installed beside Lockstep.", f"Install it there: {install('course')}")
         return "jupyterlab"
     if 0 in (os.getuid(), os.geteuid()):
         raise UsageError(
@@ -82,19 +88,28 @@ def program() -> str:
     if importlib.util.find_spec("jupyterhub") is None:
         raise UsageError(
             "A JupyterHub has started this, and jupyterhub is not installed beside Lockstep.",
-            "Install it there: pip install 'lockstep[hub]'",
+            f"Install it there: {install('hub')}",
         )
     return "jupyterhub.singleuser"
+
+
+def first_page(folder: Path) -> str:
+    labs_alone = (folder / LABS).is_dir() and not (folder / FRONT_PAGE).is_file()
+    return f"/lab/tree/{LABS if labs_alone else FRONT_PAGE}"
 
 
 def options(folder: Path) -> list[str]:
     """JupyterLab's options; the learner's own come after them and win. Its token stays as JupyterLab makes it."""
     chosen = [f"--ServerApp.root_dir={folder.resolve()}", f"--ServerApp.terminado_settings=shell_command={shell()}"]
+    chosen.append(
+        f"--LabApp.extra_labextensions_path={root() / SETTINGS / 'labextensions'}"
+    )  # a tab is called by its unit
     if under_a_hub():
-        return [*chosen, f"--ServerApp.default_url={FRONT_PAGE}"]
+        return [*chosen, f"--ServerApp.default_url={first_page(folder)}"]
     if os.getuid() == os.geteuid() == 0:  # who has typed this is root
         chosen.append("--allow-root")
-    chosen.append(f"--LabApp.default_url={FRONT_PAGE}")
+    chosen.append(f"--LabApp.default_url={first_page(folder)}")
+    chosen += ["--log-level=ERROR", "--LabApp.log_level=ERROR"]  # address.py says where it is
     if sys.platform.startswith("linux") and not _has_display():
         chosen.append("--no-browser")  # it prints the address instead
     return chosen

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 _WORLD = "processes, virtual, spmd, or the name of a cluster such as dgx-a100"
 WITH_RANKS = ("answers", "check", "run")  # the commands that start ranks, and do little else
+NOT_A_MODULE = {"with": "with_framework"}  # a keyword of Python
 Command = Callable[[str, str], argparse.ArgumentParser]  # of a name and what it does
 
 
@@ -58,8 +59,12 @@ def _for_learners(command: Command) -> None:
     doctor.add_argument("--survey", action="store_true", help="measure this machine anew: compute, memory, links")
     _json(doctor)
 
-    _json(command("units", "list the units of the course and their exercises"))
-    command("progress", "show your scores and predictions")
+    units = command("units", "list the units of the course, or the exercises of one")
+    units.add_argument("unit", nargs="?", metavar="UNIT", help="its exercises: 04, or communication")
+    _json(units)
+
+    progress = command("progress", "show what you have done, and what comes next")
+    progress.add_argument("unit", nargs="?", metavar="UNIT", help="only this one, and its parts: 04, or communication")
 
     check = command("check", "check your answer to an exercise")
     check.add_argument("exercise", nargs="?", metavar="TOPIC.EXERCISE", help="as in communication.ring_all_reduce")
@@ -71,16 +76,80 @@ def _for_learners(command: Command) -> None:
     check.add_argument("--on", metavar="WORLD", help=_WORLD)
     _json(check)
 
-    run = command("run", "run a function of yours on several ranks")
-    run.add_argument("target", metavar="FILE.py:FUNC", help="a function that needs no arguments")
-    run.add_argument("--ranks", metavar="N", help="how many ranks")
-    run.add_argument("--on", metavar="WORLD", help=_WORLD)
-    run.add_argument("--trace", metavar="OUT.json", help="write a Chrome trace, for https://ui.perfetto.dev")
+    run = command("run", "run a script on several ranks, as torchrun does, or a function of yours")
+    run.usage = "lockstep run [OPTION ...] (FILE.py | -m MODULE | FILE.py:FUNC) [ARGUMENT ...]"
+    _of_run(run)
+    run.add_argument("-m", "--module", action="store_true", help="what follows is a module, as for python -m")
+    run.add_argument("target", metavar="FILE.py", help="a script; FILE.py:FUNC: a function that needs no arguments")
+    run.add_argument(
+        "arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT", help="what the script finds in sys.argv"
+    )
+
+    plan = command("plan", "plan a training run on a cluster: how to divide it, how long a step takes, what fits")
+    _of_plan(plan)
+    _json(plan)
+
+    show = command(
+        "show", "open a trace file, of lockstep run or of a profiler: a page with its timeline, and a summary"
+    )
+    show.add_argument("file", metavar="TRACE.json", help="a file in Chrome's trace format; it may be compressed, .gz")
+    show.add_argument("--html", metavar="OUT.html", help="the page; by itself beside the trace, with .html for .json")
+    show.add_argument("--open", action="store_true", help="open the page in a browser")
+    _json(show)
 
     audit = command("audit", "measure which estimators of scikit-learn run in parallel here, and how")
     audit.add_argument("estimators", nargs="*", metavar="NAME", help="as in KMeans, or sklearn.svm:SVC; else all")
     audit.add_argument("--svg", metavar="OUT.svg", help="write the figure")
     _json(audit)
+
+
+def _of_plan(plan: argparse.ArgumentParser) -> None:
+    plan.add_argument("--model", required=True, metavar="M", help="as in llama3-70b, or layers=32,hidden=4096,heads=32")
+    plan.add_argument("--cluster", required=True, metavar="C", help='as in "dgx-a100 x 128", or a JSON file')
+    plan.add_argument("--batch", metavar="N", help="sequences of a step; else about 4 million tokens")
+    plan.add_argument("--seq", metavar="N", help="tokens of a sequence; else the model's")
+    plan.add_argument("--precision", metavar="P", default="bf16", help="bf16, fp8, mxfp8 or nvfp4")
+    plan.add_argument("--stack", metavar="S", help="the software, as in megatron-2021, fused, compiled, bridge-26.06")
+    plan.add_argument(
+        "--fix", metavar="AXIS=N,…", default="",
+        help="what is not searched: dp, tp, pp, vp, ep, cp, zero, micro_batch, recompute, sequence_parallel, overlap",
+    )  # fmt: skip
+    plan.add_argument("--top", metavar="N", default="5", help="so many plans, the best first")
+    plan.add_argument(
+        "--page", metavar="FILE.html", help="also write a page with sliders and all plans, to look at offline"
+    )
+    plan.add_argument("--explain", action="store_true", help="where the best plan's seconds and bytes come from")
+    plan.add_argument("--tokens", metavar="N", help="the days and cost of so many tokens, with failures")
+    plan.add_argument("--days", metavar="N", help="the tokens and cost of so many days, with failures")
+    plan.add_argument("--price", metavar="DOLLARS", help="of an hour of a GPU")
+
+
+def _of_run(run: argparse.ArgumentParser) -> None:
+    run.add_argument("--ranks", metavar="N", help="how many ranks")
+    run.add_argument("--on", metavar="WORLD", help=_WORLD)
+    run.add_argument("--rules", metavar="BACKEND", default="rendezvous", help="virtual only: nccl, mpi or rendezvous")
+    run.add_argument(
+        "--pretend-cuda", action="store_true", help="a script: torch.cuda is a stand-in, the GPUs of the cluster"
+    )
+    run.add_argument(
+        "--isolate", metavar="PACKAGE,…", default="", help="virtual only: packages that each rank imports for itself"
+    )
+    run.add_argument("--strict", action="store_true", help="virtual only: a race is an error (docs/races.md)")
+    run.add_argument("--trace", metavar="OUT.json", help="write a Chrome trace, for https://ui.perfetto.dev")
+    run.add_argument(
+        "--dumps", metavar="DIR", help="where the run fails: what a flight recorder has, for torch's fr_trace"
+    )
+    run.add_argument("--timeout", metavar="S", help="seconds: 60 for a function, any number for a script")
+
+
+def options_of_run(args: argparse.Namespace) -> argparse.Namespace:
+    """``args`` with the options of ``lockstep run`` that stand after its target."""
+    after = _Parser(prog="lockstep run", add_help=False)
+    _of_run(after)
+    found, unknown = after.parse_known_args(args.arguments, argparse.Namespace(**vars(args)))
+    if unknown:
+        after.error(f"`lockstep run` does not know {' '.join(unknown)}.")
+    return found
 
 
 def _for_teachers(command: Command) -> None:
@@ -114,6 +183,10 @@ def _for_makers(command: Command) -> None:
     horovod.add_argument("--yes", action="store_true", help="do not ask before building")
     horovod.add_argument("--cached", action="store_true", help="do not build: install what was built before, if it was")
 
+    beside = command("with", "set up a framework that unit 07 shows, in an environment of its own")
+    beside.add_argument("framework", metavar="NAME", help="tensorflow or lightning")
+    beside.add_argument("--yes", action="store_true", help="do not ask before downloading")
+
     build = command("build", "make the notebooks from their text sources")
     build.add_argument("--check", action="store_true", help="only tell which notebooks are not up to date")
     build.add_argument(
@@ -122,7 +195,10 @@ def _for_makers(command: Command) -> None:
 
     bench = command("bench", "measure Lockstep beside its peers")
     bench.add_argument(
-        "benchmark", nargs="?", metavar="NAME", help="launch, virtual, collectives, predict, ddp, grade, simt; else all"
+        "benchmark",
+        nargs="?",
+        metavar="NAME",
+        help="launch, virtual, collectives, predict, plan, ddp, step, grade, simt; else all",
     )
     bench.add_argument("--against", metavar="COMMIT", help="virtual only: has it become slower since that commit?")
     bench.add_argument("--size", choices=("quick", "normal", "full"), default="normal", help="quick only tries it out")
@@ -137,10 +213,18 @@ def _json(sub: argparse.ArgumentParser) -> None:
 def _later(name: str) -> Callable[[Any], int]:
     """The function ``name`` of the module ``lockstep.cli.name``, imported when it is called."""
 
+    def ahead(args: argparse.Namespace) -> dict[str, Any]:
+        """Most exercises need nothing of torch's rare modules, which cost a CPU second; what one needs is loaded once,
+        for its ranks and for its judge."""
+        if name != "check" or args.all or args.on:
+            return {}
+        return {"rare": False, "more": lambda: importlib.import_module("lockstep.cli.check").ahead(args.exercise)}
+
     def call(args: argparse.Namespace) -> int:
         if name in WITH_RANKS and not importlib.import_module("lockstep.cli.rank").under_launcher():
-            importlib.import_module("lockstep.forking.starter").load_here()
-        command: Callable[[Any], int] = getattr(importlib.import_module(f"lockstep.cli.{name}"), name)
+            importlib.import_module("lockstep.forking.starter").load_here(**ahead(args))
+        module = NOT_A_MODULE.get(name, name)
+        command: Callable[[Any], int] = getattr(importlib.import_module(f"lockstep.cli.{module}"), module)
         return command(args)
 
     return call

@@ -1,4 +1,4 @@
-"""Collective operations built from send and recv alone, each on one screen, the naive form beside the fast one.
+"""Collective operations built from send and recv alone, each on one screen, the naive form next to the fast one.
 
 All act on a tensor of any shape, dtype and layout, in place, and return it. ``group=None`` is the whole world;
 ``src`` and ``dst`` are global ranks, as in torch.distributed. One rank takes the same path as many.
@@ -13,19 +13,23 @@ Taught in unit 04. Read in this order:
     halving_doubling  recursive doubling; halving
     all_to_all        (all-to-all: the transpose of a matrix whose rows are ranks)
     overlap           overlap
-    broken            deadlock (three programs that hang)
-    mended            (the same, mended)
+    deadlocks         deadlock (three programs that hang, and the same fixed)
     all_reduce_test   is_all_reduce
-    driven            (two all-reduces with one line left open)
+    your_line         (two all-reduces with one line left open)
 """
 
 from lockstep.collectives.all_reduce_test import is_all_reduce
 from lockstep.collectives.all_to_all import one_by_one_all_to_all, pairwise_all_to_all
-from lockstep.collectives.broken import out_of_order_tags, ring_of_sends, skipped_collective
-from lockstep.collectives.driven import driven_doubling, driven_ring
+from lockstep.collectives.deadlocks import (
+    mend_out_of_order_tags,
+    mend_ring_of_sends,
+    mend_skipped_collective,
+    out_of_order_tags,
+    ring_of_sends,
+    skipped_collective,
+)
 from lockstep.collectives.exchange import exchange, flat
 from lockstep.collectives.halving_doubling import halving_doubling_all_reduce, recursive_doubling_all_reduce
-from lockstep.collectives.mended import mend_out_of_order_tags, mend_ring_of_sends, mend_skipped_collective
 from lockstep.collectives.naive import (
     one_reduce_after_another,
     peers_all_reduce,
@@ -38,6 +42,7 @@ from lockstep.collectives.overlap import one_after_the_other, overlapped_step
 from lockstep.collectives.ping_pong import ping_pong
 from lockstep.collectives.ring import ring_all_gather, ring_all_reduce, ring_reduce_scatter
 from lockstep.collectives.tree import binary_tree_all_reduce, tree_broadcast, tree_reduce
+from lockstep.collectives.your_line import driven_doubling, driven_ring
 
 __all__ = [
     "binary_tree_all_reduce",

@@ -1,21 +1,21 @@
-"""All-to-all: every rank has a parcel for every rank. The transpose of a matrix whose rows are ranks.
+"""All-to-all: every rank has a message for every rank. The transpose of a matrix whose rows are ranks.
 
     K   ranks of the group        r   this rank, 0 ... K-1
-    i   step, 0 ... K-1           n_rs   bytes of the parcel from rank r to rank s (any sizes)
+    i   step, 0 ... K-1           n_rs   bytes of the message from rank r to rank s (any sizes)
 
-K = 4. In step i a rank serves (1) rank r + i and is served by (2) rank r - i, mod K. The table shows (1): no rank
-comes twice in a row of it, so all K parcels of a step travel at once.
+K = 4. In step i a rank sends to (1) rank r + i and receives from (2) rank r - i, mod K. The table shows (1): no rank
+is in a row twice, so all K messages of a step are sent at once.
 
              rank 0   rank 1   rank 2   rank 3
-    i = 0      0        1        2        3      its own parcel: a copy
+    i = 0      0        1        2        3      its own message: a copy
     i = 1      1        2        3        0
     i = 2      2        3        0        1
     i = 3      3        0        1        2
 
-Cost of the pairwise exchange: K-1 rounds; K-1 messages per rank, and of bytes whatever is for others. A round lasts
-as long as its largest parcel: (K-1)·(alpha + max n·beta) seconds at most. Source: Thakur, Rabenseifner & Gropp (2005),
-all-to-all for long messages. The naive form, ``one_by_one_all_to_all``, lets one rank speak at a time: nearly
-K(K-1) rounds (47 for K = 8, where the pairwise exchange takes 7).
+Cost of the pairwise exchange: K-1 rounds; K-1 messages per rank, with all bytes that are for other ranks. A round lasts
+as long as its largest message: (K-1)·(alpha + max n·beta) seconds at most. Source: Thakur, Rabenseifner & Gropp (2005),
+all-to-all for long messages. In the naive form, ``one_by_one_all_to_all``, one rank sends at a time: nearly K(K-1)
+rounds (47 for K = 8, where the pairwise exchange takes 7).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def pairwise_all_to_all(
 def one_by_one_all_to_all(
     outputs: Sequence[Tensor], inputs: Sequence[Tensor], group: dist.ProcessGroup | None = None
 ) -> Sequence[Tensor]:
-    """The same with blocking calls: rank after rank hands out its parcels, and the others listen."""
+    """All-to-all with blocking calls: rank after rank sends all its messages, while the others receive."""
     r, K = dist.get_rank(group), _one_for_each(outputs, inputs, group)
     outputs[r].detach().copy_(inputs[r].view_as(outputs[r]))
     for speaker in range(K):

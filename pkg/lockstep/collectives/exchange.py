@@ -1,4 +1,4 @@
-"""Three small tools that the algorithms of this package share: swap messages, flatten a tensor, find a rank's seat."""
+"""What the algorithms of this package share: exchange two messages, flatten a tensor, find a rank within a group."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from lockstep.errors import UsageError
 def exchange(outgoing: Tensor, to: int, incoming: Tensor, origin: int, group: dist.ProcessGroup | None = None) -> None:
     """Send ``outgoing`` to rank ``to`` and receive ``incoming`` from rank ``origin``, both at once (MPI_Sendrecv).
 
-    ``to`` and ``origin`` are ranks of ``group``. Two blocking calls would not do: a send waits until the other side
-    receives, so ranks that all send first wait for ever. The two are posted as one batch because NCCL carries out
-    the operations between two ranks in the order in which they were posted. A message to oneself is a copy.
+    ``to`` and ``origin`` are ranks of ``group``. Two blocking calls would deadlock: a send waits until the other side
+    receives, so ranks that all send first wait for ever. The two are posted as one batch because NCCL executes the
+    operations between two ranks in the order in which they were posted. A message to oneself is a copy.
     """
     if to == origin == dist.get_rank(group):
         incoming.copy_(outgoing)
@@ -31,10 +31,10 @@ def exchange(outgoing: Tensor, to: int, incoming: Tensor, origin: int, group: di
 
 @contextmanager
 def flat(tensor: Tensor) -> Iterator[Tensor]:
-    """The elements of ``tensor`` in one contiguous row, shape ``(numel,)``; what is written there reaches ``tensor``.
+    """The elements of ``tensor`` in one contiguous row, shape ``(numel,)``; writes to it reach ``tensor``.
 
-    A message must be contiguous. For a contiguous tensor the row is the tensor's own memory; for another one it is a
-    copy, written back at the end.
+    A message must be contiguous. For a contiguous tensor the row is a view; otherwise it is a copy, written back at the
+    end.
     """
     row = tensor.detach().contiguous().view(-1)
     yield row
@@ -43,7 +43,7 @@ def flat(tensor: Tensor) -> Iterator[Tensor]:
 
 
 def group_rank(rank: int, group: dist.ProcessGroup | None = None) -> int:
-    """The seat in ``group`` of a global rank. UsageError if it has none."""
+    """The rank within ``group`` of a global rank. UsageError if it is not a member."""
     if group is None and 0 <= rank < dist.get_world_size():
         return rank
     members = dist.get_process_group_ranks(group)

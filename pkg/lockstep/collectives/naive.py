@@ -1,4 +1,4 @@
-"""The collectives that come to mind first. They are right; count what they cost.
+"""Naive collectives: correct, and slow. The table has what each costs.
 
     K   ranks of the group        r   this rank, 0 ... K-1
     N   bytes of the tensor       x   its elements in one row
@@ -13,9 +13,9 @@ One port a rank: it sends one message at a time and receives one at a time. A me
     unchunked_ring_all_reduce  K-1       K(K-1)          K(K-1)·N     (K-1)·N    each way, every rank
     one_reduce_after_another   ≤ K(K-1)  K(K-1)          K(K-1)·N     (K-1)·N    each way, every rank
 
-With floats there is one more price. In the last three functions each rank adds in an order of its own, so that ranks
-may differ in the last bit: replicas of a model drift apart. The star, the chunked ring and halving-doubling give every
-rank the same bits.
+With floats there is one more cost. In the last three functions each rank sums in its own order, so that ranks may
+differ in the last bit: replicas of a model drift apart. The star, the chunked ring and halving-doubling give every rank
+the same bits.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lockstep.collectives.exchange import exchange, flat, group_rank
 
 
 def star_broadcast(tensor: Tensor, src: int, group: dist.ProcessGroup | None = None) -> Tensor:
-    """Everyone gets the tensor of ``src`` (a global rank), in place: the root sends K-1 times, nobody helps."""
+    """Every rank gets the tensor of ``src`` (a global rank), in place: the root alone sends, K-1 times."""
     r, K, root = dist.get_rank(group), dist.get_world_size(group), group_rank(src, group)
     with flat(tensor) as x:
         if r != root:
@@ -61,7 +61,7 @@ def star_all_reduce(tensor: Tensor, group: dist.ProcessGroup | None = None) -> T
 
 
 def peers_all_reduce(tensor: Tensor, group: dist.ProcessGroup | None = None) -> Tensor:
-    """Everyone sends everything to everyone. In round i a rank serves the i-th rank to its right."""
+    """Every rank sends its whole tensor to every other. In round i a rank sends to the i-th rank to its right."""
     r, K = dist.get_rank(group), dist.get_world_size(group)
     with flat(tensor) as x:
         own, incoming = x.clone(), torch.empty_like(x)
@@ -82,7 +82,7 @@ def one_reduce_after_another(tensor: Tensor, group: dist.ProcessGroup | None = N
 
 
 def unchunked_ring_all_reduce(tensor: Tensor, group: dist.ProcessGroup | None = None) -> Tensor:
-    """Whole tensors travel round the ring, one seat a round. A ring alone saves nothing: see ``ring.py``."""
+    """Whole tensors are passed round the ring, one rank a round. A ring alone saves nothing: see ``ring.py``."""
     r, K = dist.get_rank(group), dist.get_world_size(group)
     right, left = (r + 1) % K, (r - 1) % K
     with flat(tensor) as x:

@@ -1,4 +1,4 @@
-"""Hide a transfer behind a computation that does not need its result.
+"""Overlap: hiding communication behind a computation that does not need its result.
 
     one after the other     ├──── all-reduce ────┤├──── x @ weights ────┤        T + C seconds
 
@@ -6,8 +6,8 @@
                         (2) ├──── x @ weights ────┤ (3)
 
 (1) start the transfer and go on, (2) compute, (3) wait before you touch the gradient. This is what data-parallel
-training does in every backward pass: the gradients of the last layers travel while those of the first are computed.
-The transfer moves the same bytes in the same messages; only the waiting is gone.
+training does in every backward pass: the gradients of the last layers are all-reduced while those of the first are
+computed. The bytes and the messages are the same; only the waiting is gone.
 Source: Li et al., PyTorch Distributed: Experiences on Accelerating Data Parallel Training (VLDB 2020), section 3.2.3.
 """
 
@@ -31,7 +31,7 @@ def overlapped_step(
 def one_after_the_other(
     gradient: Tensor, x: Tensor, weights: Tensor, group: dist.ProcessGroup | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The same result without overlap: the ranks compute nothing while the gradient travels."""
+    """The same result without overlap: the ranks idle while the gradient is all-reduced."""
     gradient = gradient.detach().contiguous()
     dist.all_reduce(gradient, group=group)
     return gradient, x @ weights

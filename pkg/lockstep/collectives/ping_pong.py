@@ -1,4 +1,4 @@
-"""How long does a message take? Send it there and back, many times, and divide.
+"""Ping-pong: the time of a message, measured by sending it there and back many times.
 
     rank 0      rank 1
       │ ── (1) ──► │        the clock of rank 0 cannot tell when a message arrives at rank 1, but it can tell

@@ -1,4 +1,4 @@
-"""The ring all-reduce: cut the tensor into K chunks, and keep every rank's two ports busy all the time.
+"""The ring all-reduce: the tensor is cut into K chunks, and every rank sends and receives in every round.
 
     K   ranks of the group        r   this rank, 0 ... K-1        n_c   bytes of chunk c
     N   bytes of the tensor       t   round, 0 ... K-2            right, left   ranks r + 1 and r - 1, mod K
@@ -19,7 +19,7 @@ K = 3. A rank holds chunks a, b, c; ``a01`` is the sum of chunk a over ranks 0 a
         ───────────────────────────────────────────────────── and this was the all-gather
 
 Cost of the all-reduce: 2(K-1) rounds, 2(K-1)·(alpha + N/K·beta) seconds; 2(K-1) messages and 2N - n_r - n_(r+1) bytes
-per rank, which is 2(K-1)/K·N where K divides: less than 2N however many ranks there are, and no algorithm can do with
+per rank, which is 2(K-1)/K·N where K divides: less than 2N however many ranks there are, and no algorithm can send
 less. Each half costs half. Source: Patarasuk & Yuan, Bandwidth Optimal All-reduce Algorithms for Clusters of
 Workstations (2009). The naive form is ``unchunked_ring_all_reduce`` in ``naive.py``: (K-1)·N bytes per rank.
 """

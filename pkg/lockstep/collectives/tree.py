@@ -1,4 +1,4 @@
-"""Broadcast and reduce along a binomial tree: those who have the data help to spread it.
+"""Broadcast and reduce along a binomial tree: ranks that have the data help to spread it.
 
     K   ranks of the group                 r   this rank, 0 ... K-1
     N   bytes of the tensor                v   this rank, counted from the root: v = (r - root) mod K
@@ -16,7 +16,7 @@ A reduce is the same tree read backwards, with the arrows turned round:
     d = 2   0 ◄─ 2   1 ◄─ 3                 (4) the ranks below d add what comes from v + d
     d = 1   0 ◄─ 1
 
-A send may block until it is received: no rank ever waits for one that waits for it, because a tree has no circle.
+A send may block until it is received. There is no deadlock, because a tree has no cycle.
 
 Cost: ceil(log2 K) rounds, ceil(log2 K)·(alpha + N·beta) seconds; K-1 messages and (K-1)·N bytes in all. A rank other
 than the root receives N bytes once (sends once, in a reduce); the root sends (receives) ceil(log2 K)·N bytes.
@@ -24,8 +24,9 @@ Source: Thakur, Rabenseifner & Gropp, Optimization of Collective Communication O
 the tree for short tensors; a long one is cheaper to scatter and all-gather (van de Geijn), as in ``ring.py``.
 The naive forms are ``star_broadcast`` and ``star_reduce`` in ``naive.py``: K-1 rounds.
 
-``binary_tree_all_reduce`` takes another tree, that of a heap: rank r has the children 2r + 1 and 2r + 2. It needs up to
-twice as many rounds, but no rank talks to more than three others, so that no port carries more than 3·N bytes.
+``binary_tree_all_reduce`` uses a binary tree, numbered as in a heap: rank r has the children 2r + 1 and 2r + 2. It
+needs up to twice as many rounds, but no rank has more than three neighbours, so that no port carries more than 3·N
+bytes.
 """
 
 from __future__ import annotations

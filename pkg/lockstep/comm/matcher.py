@@ -1,19 +1,19 @@
-"""Which operations of different ranks belong together: each send with its receive, and the parts of each collective.
+"""Message matching: each send with its receive, and the parts of each collective.
 
-    channel      (group, source, destination, tag): its messages arrive in the order in which they were sent
-    collective   the n-th that a rank calls on a group meets the n-th of every other
+    channel      (group, source, destination, tag): messages of a channel are received in the order of sending
+    collective   the n-th collective that a rank calls on a group matches the n-th of every other rank
 
-A receive from any source takes the send that was posted first; among those of one time, that of the lowest rank. Which
-one that is can't be said before all sends of that time are there. So where a rank has such a receive open, nothing that
-concerns the rank is matched at once: ``settle`` matches it, when nothing more can come.
+A receive from any source matches the send that was posted first, and at equal times that of the lowest rank. This is
+known only once all sends of that time have been posted. So while a rank has such a receive open, its messages are not
+matched at once, but by ``settle``, when no earlier one can follow.
 
-The virtual cluster posts to a Matcher while its ranks run; ``Matched`` does the same afterwards, with journals.
+The virtual cluster posts to a Matcher while its ranks run; ``Matched`` does so afterwards, with journals.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 
 from lockstep.comm.backend_rules import RENDEZVOUS, Rules
@@ -27,14 +27,15 @@ Pair = tuple[Operation, Operation]  # send, receive
 
 
 class Matcher:
-    """``send`` and ``recv`` return the other end if it is there, ``join`` whether all parts are."""
+    """Matches operations as they are posted: ``send`` and ``recv`` return the other end if it has been posted, ``join``
+    whether the collective is complete."""
 
     def __init__(self, rules: Rules = RENDEZVOUS) -> None:
         self._tags = rules.tags
         self._sends: dict[Channel, deque[Operation]] = {}
         self._recvs: dict[Channel, deque[Operation]] = {}
         self._from_any: dict[Inbox, deque[Operation]] = {}  # open receives from any source
-        self._collectives: dict[tuple[str, tuple[int, ...], int], list[Operation]] = {}  # that not all have joined
+        self._collectives: dict[tuple[str, tuple[int, ...], int], list[Operation]] = {}  # incomplete ones
 
     def send(self, send: Operation) -> Operation | None:
         assert send.peer is not None
@@ -60,19 +61,20 @@ class Matcher:
         put(self._recvs, channel, recv)
         return None
 
-    def join(self, part: Operation, sequence: int) -> bool:
-        """``sequence``: how many collectives the rank has called on this group."""
+    def join(self, part: Operation, sequence: int, expected: int = 0) -> bool:
+        """Add a rank's part of a collective. ``sequence``: the number of the rank's collective on this group;
+        ``expected``: how many parts make it complete, if not one of each rank of the group."""
         key = part.group_name, part.group, sequence
         parts = self._collectives.setdefault(key, [])
         parts.append(part)
         part.together = parts
-        if len(parts) < len(part.group):
+        if len(parts) < (expected or len(part.group)):
             return False
         del self._collectives[key]
         return True
 
     def settle(self) -> list[Pair]:
-        """Nothing more comes before what is there: let receives from any source take their messages."""
+        """Match receives from any source, when no earlier operation can be posted any more."""
         found: list[Pair] = []
         for inbox in list(self._from_any):
             found += self._settle(inbox)
@@ -81,12 +83,25 @@ class Matcher:
         return found
 
     def unmatched(self) -> Iterator[Operation]:
-        """Messages that nobody has received, receives that nobody has served, collectives that not all have joined."""
+        """Unreceived messages, unmatched receives, and incomplete collectives."""
         for queues in (self._sends, self._recvs, self._from_any):
             for queue in queues.values():
                 yield from queue
         for parts in self._collectives.values():
             yield from parts
+
+    def withdraw(self, fails: Callable[[Operation], bool]) -> list[Operation]:
+        """Remove the open operations for which ``fails`` is true, and return them."""
+        withdrawn = [o for o in self.unmatched() if fails(o)]
+        for queues in (self._sends, self._recvs, self._from_any):
+            for key, queue in list(queues.items()):
+                left = deque(o for o in queue if not fails(o))
+                if left:
+                    queues[key] = left  # type: ignore[index]
+                else:
+                    del queues[key]  # type: ignore[arg-type]
+        self._collectives = {key: parts for key, parts in self._collectives.items() if not any(map(fails, parts))}
+        return withdrawn
 
     @property
     def contested(self) -> bool:
@@ -98,7 +113,7 @@ class Matcher:
         return (group_name, destination, tag) in self._from_any
 
     def _settle(self, inbox: Inbox) -> Iterator[Pair]:
-        """In the order in which the rank has posted its receives."""
+        """Match the rank's receives in the order of posting."""
         group_name, destination, tag = inbox
         takers = self._from_any[inbox]
         group = takers[0].group
@@ -120,7 +135,7 @@ class Matcher:
 
 
 def without_tags(operation: Operation) -> int:
-    """Instead of a tag: on NCCL what is posted singly and what is posted in a batch go different ways."""
+    """A substitute for the tag with NCCL, where individual and batched operations use different communicators."""
     return int(operation.batch > 0)
 
 
@@ -135,8 +150,8 @@ Journal = Sequence[Operation]  # of one rank, in the order of posting
 
 
 class Matched:
-    """What the journals of real ranks tell, matched afterwards: ``pairs``, ``collectives`` (the parts that are there),
-    and what is left alone (``single``)."""
+    """The journals of real ranks, matched after the fact: ``pairs`` of messages, ``collectives`` (possibly incomplete),
+    and ``single``, the operations without a partner."""
 
     def __init__(self, journals: Sequence[Journal]) -> None:
         self.pairs: list[Pair] = []
@@ -163,13 +178,13 @@ class Matched:
                         self.collectives.append(o.together)
 
     def served(self, operation: Operation) -> bool:
-        """Whether all that it needs of other ranks has been called: it only takes time."""
+        """Whether other ranks have posted all that it needs, so that it only takes time."""
         if operation.kind in POINT_TO_POINT:
             return id(operation) in self._served
         return not operation.missing
 
     def events(self, now: float) -> list[Event]:
-        """The operations as Events; the two ends of a message, and the parts of a collective, share a number."""
+        """The operations as Events; both ends of a message, and all parts of a collective, share a message number."""
         for number, together in enumerate([*self.pairs, *self.collectives]):
             for o in together:
                 o.message = number
@@ -177,8 +192,8 @@ class Matched:
 
 
 def in_order(journals: Sequence[Journal]) -> list[Operation]:
-    """As if they were posted now. A receive from any source bears the name of the rank that it got its message from;
-    one that still waits comes last, and takes what nobody else does."""
+    """All operations in the order of posting. A receive from any source has been given its sender's rank when it
+    completed; one that still waits comes last, and gets what is left."""
     for journal in journals:
         for number, o in enumerate(journal):
             o.number = number

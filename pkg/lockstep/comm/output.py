@@ -1,8 +1,9 @@
-"""What ranks print, on its way to the learner: whole lines, each with its rank, soon, and not without end.
+"""The output of ranks: whole lines, each tagged with its rank, shown promptly, and limited in length.
 
-RankOutput      the standard output of a rank that is a process: its text travels to the parent
-StreamTo        that of a rank whose text need not travel: a rank of a launcher, a thread of the virtual cluster
-TaggedOutput    where the text of all ranks arrives
+RankStream      what programs ask of stdout beside writing to it, for the next two
+RankOutput      stdout of a rank that is a process of its own: text is sent to the parent
+StreamTo        stdout of a rank in the same process: a rank of a launcher, a thread of the virtual cluster
+TaggedOutput    collects the text of all ranks
 """
 
 from __future__ import annotations
@@ -13,14 +14,51 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from typing import Any
 
-_LINGER = 0.02  # seconds that text may wait for more, so that many short lines travel together
-_ENOUGH = 8192  # characters that travel at once
+_LINGER = 0.02  # seconds for which text is buffered, so that many short lines are sent together
+_ENOUGH = 8192  # characters that are sent at once
 
 
-class RankOutput(io.TextIOBase):
-    """A standard output that passes its text on, up to ``limit`` characters: ``send(text)``, ``send("", True)`` when
-    there was more. A thread sends what has waited long enough, also while the rank stands in a deadlock."""
+class RankStream(io.TextIOBase):
+    """What a rank finds as ``sys.stdout``: what programs ask of it, beside ``write``. It is no file of the system."""
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return "utf-8"
+
+    @property
+    def buffer(self) -> Bytes:
+        return Bytes(self)
+
+    def reconfigure(self, **_: object) -> None:
+        """As of a TextIOWrapper. Lines are passed on when they end, whatever is set."""
+
+    def writable(self) -> bool:
+        return True
+
+
+class Bytes(io.RawIOBase):
+    """The ``buffer`` of a stream: text as bytes."""
+
+    def __init__(self, stream: RankStream) -> None:
+        super().__init__()
+        self._stream = stream
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._stream.write(bytes(data).decode(errors="replace"))
+        return len(data)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+
+class RankOutput(RankStream):
+    """A stdout that forwards up to ``limit`` characters by ``send(text, truncated)``; ``truncated`` if there was more.
+    A thread flushes the buffer, even while the rank is deadlocked."""
 
     def __init__(self, send: Callable[[str, bool], None], limit: int) -> None:
         super().__init__()
@@ -31,13 +69,6 @@ class RankOutput(io.TextIOBase):
         self._more = threading.Event()
         self._thread: threading.Thread | None = None
         self._process = os.getpid()
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        return "utf-8"
-
-    def writable(self) -> bool:
-        return True
 
     def write(self, text: str) -> int:
         with self._lock:
@@ -60,7 +91,7 @@ class RankOutput(io.TextIOBase):
                 self._pass_on()
 
     def _begin(self) -> None:
-        """Most functions print nothing: the thread comes with the first text. Not in a process that the rank forks."""
+        """Start the thread with the first text, since most functions print nothing; not in a fork of the rank."""
         if self._thread is None and os.getpid() == self._process:
             self._thread = threading.Thread(target=self._linger, name="output", daemon=True)
             self._thread.start()
@@ -77,24 +108,29 @@ class RankOutput(io.TextIOBase):
             self.flush()
 
 
-def show(text: str) -> None:
-    """Print at once. A notebook that has closed its output, or never had one, is no reason to fail."""
+PRINTED = ("stdout", "stderr")  # kinds of messages that carry output, and where it is shown
+
+
+def show(text: str, stream: str = "stdout") -> None:
+    """Print and flush. Errors are ignored, as of a notebook whose output is closed."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        out = getattr(sys, stream)
+        out.write(text)
+        out.flush()
 
 
 class TaggedOutput:
-    """The parent's side: lines of all ranks, each with its rank, up to ``limit`` characters in all."""
+    """The parent's side: passes lines of all ranks, each after ``tag`` with its rank in it, to ``tell``, up to
+    ``limit`` characters."""
 
     CUT = "... (more was printed than is shown: the rest is left out)\n"
 
-    def __init__(self, tell: Callable[[str], None], limit: int) -> None:
-        self._tell, self._left, self._cut = tell, limit, False
+    def __init__(self, tell: Callable[[str], None], limit: int, tag: str = "[rank {}] ") -> None:
+        self._tell, self._left, self._tag, self._cut = tell, limit, tag, False
         self._parts: dict[int | None, str] = {}
 
     def add(self, rank: int | None, text: str, truncated: bool = False) -> None:
-        """``rank``: None for what no rank has printed."""
+        """Add text of a rank, or of no rank (None)."""
         *lines, rest = (self._parts.pop(rank, "") + text).split("\n")
         for line in lines:
             self._line(rank, line)
@@ -106,14 +142,14 @@ class TaggedOutput:
             self._parts[rank] = rest[: self._left + 1]
 
     def close(self) -> None:
-        """Tell what was printed without a newline at its end."""
+        """Pass on the last lines, if they have no newline."""
         for rank, rest in sorted(self._parts.items(), key=str):
             self._line(rank, rest)
         self._parts.clear()
 
     def _line(self, rank: int | None, line: str) -> None:
         if self._left > 0:
-            tag = "" if rank is None else f"[rank {rank}] "
+            tag = "" if rank is None else self._tag.format(rank)
             self._tell(f"{tag}{line[: self._left]}\n")
             cut, self._left = len(line) > self._left, max(0, self._left - len(line) - 1)
             if not cut:
@@ -127,15 +163,12 @@ class TaggedOutput:
             self._tell(self.CUT)
 
 
-class StreamTo(io.TextIOBase):
-    """A standard output whose text goes to ``output`` at once, as that of the rank ``whose()``."""
+class StreamTo(RankStream):
+    """A stdout that adds text to ``output`` directly, as the rank ``whose()``."""
 
     def __init__(self, output: TaggedOutput, whose: Callable[[], int | None]) -> None:
         super().__init__()
         self._output, self._whose = output, whose
-
-    def writable(self) -> bool:
-        return True
 
     def write(self, text: str) -> int:
         self._output.add(self._whose(), text)

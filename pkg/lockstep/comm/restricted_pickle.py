@@ -1,7 +1,7 @@
-"""What a rank's process tells of itself, read by a process that must not run anything of the learner's.
+"""A restricted unpickler for messages of ranks, read by a process that must not execute a learner's code.
 
-A pickle can name any function, and opening it calls that function. So only the classes below may be named: plain data,
-whose making does nothing else. Values that a program returns are another matter (``lockstep.launch.pickled``)."""
+A pickle can name any function, and loading it calls that function. So only the classes below are allowed, all of them
+plain data. Values that a program returns are handled elsewhere (``lockstep.launch.pickled``)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import IO, Any
 
 _ERRORS = (
     "RunError", "Deadlock", "Mismatch", "Unmatched", "RankRaised", "RankDied", "OutOfMemory", "Stuck", "TimeLimit",
+    "Race",
 )  # fmt: skip
 FACTS = {
     *(f"lockstep.errors.{name}" for name in (*_ERRORS, "RankState", "Exit")),
@@ -19,6 +20,7 @@ FACTS = {
     "lockstep.events._from_columns",
     "lockstep.events.Unequal",
     "lockstep.events.Memory",
+    "lockstep.places.Helper",
     "lockstep.places.Place",
     "lockstep.comm.operation.Operation",
     "lockstep.launch.rank_process.Returned",
@@ -29,7 +31,7 @@ FACTS = {
 
 
 class Forged(Exception):
-    """These bytes are no facts of a rank: its program has written where only Lockstep writes."""
+    """The bytes are no valid message of a rank: its program has written to Lockstep's connection."""
 
 
 class _Unpickler(pickle.Unpickler):
@@ -40,7 +42,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def read(stream: IO[bytes]) -> Any:
-    """The next entry of a stream. Raises EOFError or Forged where there is none that is whole."""
+    """The next entry of a stream. Raises EOFError at its end, and Forged for an incomplete or invalid one."""
     try:
         return _Unpickler(stream).load()
     except (EOFError, Forged):
@@ -50,7 +52,7 @@ def read(stream: IO[bytes]) -> Any:
 
 
 def opened(message: bytes) -> Any:
-    """One message. Raises Forged."""
+    """The content of one message. Raises Forged."""
     try:
         return read(io.BytesIO(message))
     except EOFError:
@@ -58,7 +60,7 @@ def opened(message: bytes) -> Any:
 
 
 def receive(conn: Connection) -> tuple[Any, ...]:
-    """The next message of a rank. Raises EOFError or OSError where it has hung up, and Forged."""
+    """The next message of a rank. Raises EOFError or OSError if the connection is closed, and Forged."""
     message = opened(conn.recv_bytes())
     if not isinstance(message, tuple):
         raise Forged("a message of a rank is a tuple")

@@ -1,27 +1,25 @@
-"""Pure arithmetic about time, messages and bytes: no torch, so that planner, checks and figures can share it.
+"""Cost models: FLOPs, bytes and seconds by formulas. Without torch, so that planner, checks and figures can use them.
 
 Taught in unit 00. Read in this order:
 
-    speedup           Amdahl; Gustafson
-    training          FLOPs; days of training
-    tasks             critical path (tasks that wait for each other)
-    peak              (bytes that a rank of ZeRO holds at most)
-    algorithms        (each collective, algorithm by algorithm)
-    fit               alpha; beta
-    flat_network      (a collective on equal links)
-    network           (a collective on a cluster)
-    library           (what NCCL and RCCL reach)
-    compute           (an operation on a device)
-    flops             (floating-point operations of each of torch's)
-    calendar          (a port or a core is busy)
-    cores             (ranks that share cores)
-    jitter            (times that vary)
-    data_parallel     (when the backward pass hides the all-reduce)
-    parameter_server  (a server has one port in and one out)
-    gathered_units    (which layers to gather together)
-    sharding          (what ZeRO's stages keep and send)
-    bubble            (idle time and activations of a pipeline)
-    pipeline          (bytes of a pipeline's rank)
-    tensor            (a layer under tensor parallelism)
-    experts           (a layer of experts on ranks)
+    speedup               Amdahl; Gustafson
+    training              FLOPs; days of training
+    tasks                 critical path (of tasks that wait for each other)
+    algorithms            (each collective, algorithm by algorithm)
+    fit                   alpha; beta
+    collectives           (a collective on a cluster; what NCCL and RCCL reach)
+    operations            (an operation on a device: its FLOPs, its time by the roofline)
+    reached_devices       (what programs reach of a GPU's data sheet)
+    contention            (ports and cores that are busy; jitter)
+    data_parallel         (an all-reduce hidden behind the backward pass; parameter servers)
+    sharding              (what ZeRO's stages keep and send; the peak of a step)
+    fsdp_units            (which layers are one FSDP unit)
+    pipeline              (bubble, activations and bytes of a pipeline)
+    tensor_parallel       (a layer under tensor parallelism)
+    experts               (a layer of experts under expert parallelism)
+    context_parallel      (attention whose sequence is cut)
+    domain_decomposition  (a stencil on blocks)
+    roofs                 (three roofs: compute, memory, network)
+    inference             (prefill, decode, KV cache)
+    loading               (a loader's budget; goodput under failures)
 """

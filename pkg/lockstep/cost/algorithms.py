@@ -16,8 +16,8 @@
     halving-doubling          2L        2Lα + 2(K-1)/K·nβ               2(K-1)n         2(K-1)/K·n
 
 A rank has one port out and one port in: it sends one message at a time and receives one at a time, both at once. So a
-master that serves K-1 workers takes K-1 rounds; one round would need a master with K-1 ports. The sums themselves are
-taken as free. Where n is cut into K chunks the formulas cut it evenly.
+master that serves K-1 workers needs K-1 rounds; one round would need a master with K-1 ports. The additions are taken
+as free. Chunks are n/K bytes, even where K does not divide n.
 
 Sources: Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", IJHPCA 2005
 (trees, recursive doubling, halving-doubling); Patarasuk, Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
@@ -36,12 +36,12 @@ KINDS = ("broadcast", "reduce", "all_reduce")
 
 @dataclass(frozen=True)
 class Cost:
-    """What one collective operation costs. All counts are of what is sent; what is received is the same in all."""
+    """What one collective operation costs. Messages and bytes are those sent; in total as many are received."""
 
     algorithm: str
     kind: str
     seconds: float
-    rounds: int  # messages that must follow one another
+    rounds: int  # consecutive messages: each waits for the one before
     messages: int  # by all ranks together
     messages_per_rank: int  # by the rank that sends the most
     nbytes: float  # by all ranks together
@@ -50,7 +50,7 @@ class Cost:
 
 
 def star(nbytes: int, ranks: int, alpha: float = 0.0, beta: float = 0.0, kind: str = "broadcast") -> Cost:
-    """The master sends to (or receives from) every worker in turn. An all-reduce does the one, then the other."""
+    """The master sends to (or receives from) every worker in turn. An all-reduce is a reduce, then a broadcast."""
     _valid(nbytes, ranks, kind)
     peers = ranks - 1
     sent = min(1, peers) if kind == "reduce" else peers
@@ -58,7 +58,7 @@ def star(nbytes: int, ranks: int, alpha: float = 0.0, beta: float = 0.0, kind: s
 
 
 def binary_tree(nbytes: int, ranks: int, alpha: float = 0.0, beta: float = 0.0, kind: str = "broadcast") -> Cost:
-    """Rank i passes on to 2i+1, then to 2i+2. No port carries more than 3n, however many ranks there are."""
+    """Rank i sends to its children, 2i+1, then 2i+2. No port carries more than 3n, for any number of ranks."""
     _valid(nbytes, ranks, kind)
     depth = max(m.bit_length() + m.bit_count() - 2 for m in range(1, ranks + 1))  # a left child waits 1, a right one 2
     root = min(2, ranks - 1)  # children
@@ -70,7 +70,7 @@ def binary_tree(nbytes: int, ranks: int, alpha: float = 0.0, beta: float = 0.0, 
 
 
 def binomial_tree(nbytes: int, ranks: int, alpha: float = 0.0, beta: float = 0.0, kind: str = "broadcast") -> Cost:
-    """Every rank that has the tensor sends it on in every round, so those that have it double each time."""
+    """Every rank that has the tensor sends it in every round, so the number of ranks that have it doubles each time."""
     _valid(nbytes, ranks, kind)
     depth = log2_ceil(ranks)
     sent = min(1, depth) if kind == "reduce" else depth
@@ -84,7 +84,8 @@ def naive_all_reduce(nbytes: int, ranks: int, alpha: float = 0.0, beta: float = 
 
 
 def unchunked_ring_all_reduce(nbytes: int, ranks: int, alpha: float = 0.0, beta: float = 0.0) -> Cost:
-    """Every rank passes on the whole tensor that it received last. A ring, but with the traffic of the naive way."""
+    """Every rank forwards the whole tensor that it received last. A ring, but with the traffic of the naive
+    algorithm."""
     return _everything_everywhere("unchunked_ring", nbytes, ranks, alpha, beta)
 
 
@@ -94,7 +95,7 @@ def ring_all_reduce(nbytes: int, ranks: int, alpha: float = 0.0, beta: float = 0
 
 
 def recursive_doubling_all_reduce(nbytes: int, ranks: int, alpha: float = 0.0, beta: float = 0.0) -> Cost:
-    """Exchange the whole tensor at offsets 1, 2, 4 ... For powers of two."""
+    """Exchange the whole tensor with the rank at distance 1, 2, 4 ... For powers of two."""
     _power_of_two(ranks, "recursive doubling")
     _valid(nbytes, ranks)
     rounds = log2_ceil(ranks)
@@ -104,18 +105,18 @@ def recursive_doubling_all_reduce(nbytes: int, ranks: int, alpha: float = 0.0, b
 
 
 def halving_doubling_all_reduce(nbytes: int, ranks: int, alpha: float = 0.0, beta: float = 0.0) -> Cost:
-    """Exchange halves, quarters, eighths ... (reduce-scatter), then the same backwards (all-gather). Powers of two."""
+    """Exchange halves, quarters, eighths ... (reduce-scatter), then the reverse (all-gather). For powers of two."""
     _power_of_two(ranks, "halving-doubling")
     return _chunked("halving_doubling", 2 * log2_ceil(ranks), nbytes, ranks, alpha, beta)
 
 
 def all_reduce_table(nbytes: int, ranks: int, alpha: float, beta: float) -> list[Cost]:
-    """Every all-reduce of this file, in the order of the table above; those for powers of two where they apply."""
+    """The cost of every all-reduce in the table above, in its order; those for powers of two only where they apply."""
     return [make(nbytes, ranks, alpha, beta) for make in all_reduces(ranks).values()]
 
 
 def all_reduces(ranks: int) -> dict[str, Callable[[int, int, float, float], Cost]]:
-    """The all-reduce algorithms that work for so many ranks, by name."""
+    """The all-reduce algorithms that work for ``ranks`` ranks, by name."""
     table: dict[str, Callable[[int, int, float, float], Cost]] = {
         "star": lambda n, k, a, b: star(n, k, a, b, "all_reduce"),
         "binary_tree": lambda n, k, a, b: binary_tree(n, k, a, b, "all_reduce"),
@@ -130,7 +131,7 @@ def all_reduces(ranks: int) -> dict[str, Callable[[int, int, float, float], Cost
 
 
 def log2_ceil(ranks: int) -> int:
-    """⌈log₂ K⌉: how often one must double to reach K."""
+    """⌈log₂ K⌉."""
     return (ranks - 1).bit_length()
 
 

@@ -1,25 +1,25 @@
-"""What a layer of experts on ranks sends, keeps and takes: from the table of who sends how much to whom.
+"""A mixture-of-experts layer under expert parallelism: bytes sent and kept, and seconds, from the loads of its experts.
 
     K       ranks, each with E/K of the E experts         d, h   width; hidden width of an expert
     T, k    tokens of a rank; experts of a token          b      bytes of a number
-    n[r][e] rows that rank r has for expert e: the *loads*. Their sum over e is T·k, less what is dropped
+    n[r][e] rows that rank r has for expert e: the *loads*. Their sum over e is T·k, minus those dropped
 
     R_r = Σ_e n[r][e]                  rows that rank r sends
     S_r = Σ_r' Σ_{e on r} n[r'][e]     rows that it receives, and computes
 
-                       goes in   comes out   a trace has (``events.Event.nbytes``)   leaves the rank
+                       input     output      in a trace (``events.Event.nbytes``)    leaves the rank
     counts                E          E         8·E, whole numbers                      8·E·(K-1)/K
     dispatch             R_r        S_r        b·d·max(R_r, S_r)                       b·d·Σ n[r][e], e elsewhere
     combine              S_r        R_r        the same                                b·d·Σ n[r'][e], r' ≠ r, e on r
-    backward             each of the two once more, the other way round; counts are known
+    backward             both once more, in reverse; counts are known
 
-If all is even, R_r = S_r = T·k: an all-to-all of b·d·T·k bytes, of which (K-1)/K leave. In a training step there are
+With even loads, R_r = S_r = T·k: an all-to-all of b·d·T·k bytes, of which (K-1)/K leave. In a training step there are
 four of them for each layer of experts: 4·b·d·T·k·(K-1)/K bytes.
 
-Time: who receives most computes longest, and the others wait for its answers: forward A + max c_r + A, backward
-A + max 2·c_r + A, where an all-to-all lasts A = ``network.collective_time`` of the largest max(R_r, S_r).
+Time: the rank that receives most computes longest, and the others wait for its results: forward A + max c_r + A,
+backward A + max 2·c_r + A, where an all-to-all takes A = ``collectives.collective_time`` of the largest max(R_r, S_r).
 
-Source of the comparison with what computing takes: Nie et al., "LSH-MoE", arXiv:2411.08446, equation 6.
+Source of the ratio of communication to computation: Nie et al., "LSH-MoE", arXiv:2411.08446, equation 6.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lockstep.cost.compute import op_time
-from lockstep.cost.network import collective_time
+from lockstep.cost.collectives import collective_time
+from lockstep.cost.operations import op_time
 from lockstep.cost.sharding import ADAM, States, bytes_of
 from lockstep.cost.training import Recipe
 from lockstep.errors import UsageError
@@ -42,7 +42,7 @@ Loads = Sequence[Sequence[int]]  # n[r][e]
 
 
 class Rows(NamedTuple):
-    """Of one rank: what it sends, what it receives, and how much of both is its own."""
+    """Rows that a rank sends and receives, and its own among both: those it has for its own experts."""
 
     sent: int
     received: int
@@ -50,7 +50,7 @@ class Rows(NamedTuple):
 
 
 def rows(loads: Loads) -> list[Rows]:
-    """R_r, S_r and what rank r has for its own experts, by rank. Raises UsageError for a table without sense."""
+    """The rows of each rank: R_r, S_r, and those for its own experts. Raises UsageError for an invalid table."""
     K, E = len(loads), len(loads[0]) if loads else 0
     if not E or E % K or any(len(of_rank) != E or min(of_rank) < 0 for of_rank in loads):
         raise UsageError("The loads are a row for each rank, of as many experts, 0 or more each; ranks divide experts.")
@@ -66,18 +66,18 @@ def rows(loads: Loads) -> list[Rows]:
 
 
 def even_loads(ranks: int, experts: int, tokens: int, k: int = 1) -> list[list[int]]:
-    """Every rank's ``tokens``·k rows, spread as evenly as can be."""
+    """Loads of ``tokens``·k rows a rank, spread over the experts as evenly as possible."""
     each, more = divmod(tokens * k, experts)
     return [[each + (e < more) for e in range(experts)] for _ in range(ranks)]
 
 
 def capacity(factor: float, tokens: int, k: int, experts: int) -> int:
-    """Places of an expert for the tokens of one rank: ceil(factor·k·tokens/experts). Switch, equation 3."""
+    """The capacity of an expert for the tokens of one rank: ceil(factor·k·tokens/experts). Switch, equation 3."""
     return math.ceil(factor * k * tokens / experts)
 
 
 def with_capacity(loads: Loads, places: int) -> tuple[list[list[int]], int]:
-    """The loads that are left if no rank has more than ``places`` rows for an expert; and how many are dropped."""
+    """(the loads with at most ``places`` rows of a rank for an expert, the number of rows that are dropped)."""
     left = [[min(n, places) for n in of_rank] for of_rank in loads]
     return left, sum(map(sum, loads)) - sum(map(sum, left))
 
@@ -86,15 +86,15 @@ def with_capacity(loads: Loads, places: int) -> tuple[list[list[int]], int]:
 
 
 def booked(loads: Loads, width: int, number: int = 4, backward: bool = True) -> list[Count]:
-    """The all-to-alls of each rank in a step, and their bytes as a trace has them: the counts, then 2 of tokens
-    forward and 2 backward. ``number``: bytes of one."""
+    """The all-to-alls of each rank in a step, and their bytes as a trace counts them: one of the counts, then two of
+    tokens forward and two backward. ``number``: bytes of a number."""
     calls, E = 4 if backward else 2, len(loads[0])
     return [Count(1 + calls, COUNT * E + calls * number * width * max(r.sent, r.received)) for r in rows(loads)]
 
 
 def sent(loads: Loads, width: int, number: int = 4, backward: bool = True) -> list[float]:
-    """Bytes that leave each rank in a step: what it has for others, and what it gives back to them, and backward the
-    same again; and its counts."""
+    """Bytes that leave each rank in a step: rows for other ranks' experts, results returned to other ranks, backward
+    the same again; and its counts."""
     K, E = len(loads), len(loads[0])
     passes = 2 if backward else 1
     counts = COUNT * E * (K - 1) / K
@@ -105,7 +105,7 @@ def sent(loads: Loads, width: int, number: int = 4, backward: bool = True) -> li
 
 
 def expert_states(experts: int, ranks: int, width: int, hidden: int, recipe: Recipe = ADAM) -> States:
-    """Bytes of model states on a rank: its E/K experts of 2·d·h numbers each, and the whole gate of d·E."""
+    """Bytes of model states on a rank: its E/K experts of 2·d·h numbers each, and the replicated gate of d·E."""
     numbers = experts // ranks * 2 * width * hidden + width * experts
     return States(*(each * numbers for each in bytes_of(recipe)))
 
@@ -114,13 +114,13 @@ def expert_states(experts: int, ranks: int, width: int, hidden: int, recipe: Rec
 
 
 def all_to_all_seconds(loads: Loads, width: int, cluster: Cluster, number: int = 4) -> float:
-    """Of the tokens, once: all ranks are done when the busiest is."""
+    """Seconds of one all-to-all of the tokens: all ranks are done when the busiest is."""
     most = max(max(r.sent, r.received) for r in rows(loads))
     return collective_time("all_to_all", number * width * most, range(len(loads)), cluster)
 
 
 def compute_seconds(n: int, width: int, hidden: int, cluster: Cluster, rank: int = 0) -> tuple[float, float]:
-    """Of an expert with n rows, float32, forward and backward: 2 matrix products, and 4. Nothing for no rows."""
+    """(forward, backward) seconds of an expert with n rows, float32: 2 matrix products, and 4. 0 for no rows."""
     if not n:
         return 0.0, 0.0
     device, moved = cluster.device_of(rank), 4 * (n * width + width * hidden + n * hidden)
@@ -129,7 +129,8 @@ def compute_seconds(n: int, width: int, hidden: int, cluster: Cluster, rank: int
 
 
 def step_seconds(loads: Loads, width: int, hidden: int, cluster: Cluster) -> float:
-    """A training step of the layer, float32, without the gate: everybody waits for who computes longest."""
+    """Seconds of a training step of the layer, float32, without the gate: all wait for the rank that computes
+    longest."""
     K, E = len(loads), len(loads[0])
     per_expert = [sum(of_rank[e] for of_rank in loads) for e in range(E)]
     forward, backward = (
@@ -148,14 +149,15 @@ def _experts_of(r: int, K: int, E: int) -> range:
 
 
 def to_compute(k: int, ranks: int, width: int, flops: float, bandwidth: float, number: int = 4) -> float:
-    """Seconds of a layer's all-to-alls by those of its attention's projections and its experts, in a training step with
-    even loads: bytes 4·b·k·d·(K-1)/K for each token, by FLOPs 6·(4·d² + k·8·d²)."""
+    """The ratio of communication to computation of a layer in a training step with even loads: seconds of its
+    all-to-alls, 4·b·k·d·(K-1)/K bytes a token, divided by those of the projections of attention and of the experts,
+    6·(4·d² + k·8·d²) FLOPs."""
     moved = 4 * number * k * width * (ranks - 1) / ranks
     computed = 6 * (4 * width**2 + k * 8 * width**2)
     return (moved / bandwidth) / (computed / flops)
 
 
 def published_to_compute(k: int, ranks: int, width: int, flops: float, bandwidth: float) -> float:
-    """The same as LSH-MoE has it (equation 6), w servers: FLOPs/(6·B) · k/(1+2k) · (w-1)/(w·h). Its B counts numbers,
-    not bytes."""
+    """The same ratio by LSH-MoE's equation 6, with w servers: FLOPs/(6·B) · k/(1+2k) · (w-1)/(w·h). Its B is in numbers
+    per second, not bytes."""
     return flops / (6 * bandwidth) * k / (1 + 2 * k) * (ranks - 1) / (ranks * width)

@@ -1,4 +1,4 @@
-"""From measurements to alpha and beta, and from alpha and beta to an algorithm."""
+"""Least squares for alpha and beta from measured messages, and the fastest all-reduce for given alpha and beta."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ CHOICES = {"ring": "ring", "tree": "binomial_tree"} | {n: n for n in ("halving_d
 
 
 def fit_alpha_beta(nbytes: Sequence[float], seconds: Sequence[float]) -> tuple[float, float]:
-    """The alpha (s) and beta (s per byte), neither negative, that explain ``seconds ≈ alpha + nbytes·beta`` best.
+    """The alpha (s) and beta (s per byte), neither negative, that fit ``seconds ≈ alpha + nbytes·beta`` best.
 
     Best means the smallest sum of squared *relative* errors, ((alpha + n·beta - t) / t)². With absolute errors one
-    message of 16 MB, whose time wavers by more than a whole small message takes, would decide alone, and alpha, which
-    only the small ones show, could come out as anything. Measure both kinds: small ones for alpha, large ones for beta.
+    message of 16 MB, whose noise exceeds the whole time of a small message, would dominate the fit, and alpha, which
+    only small messages show, could be anything. Measure both kinds: small ones for alpha, large ones for beta.
 
     Raises UsageError unless there are two different sizes, each with a time above zero.
     """
@@ -31,7 +31,7 @@ def fit_alpha_beta(nbytes: Sequence[float], seconds: Sequence[float]) -> tuple[f
     determinant = s11 * snn - s1n**2
     alpha = (s1 * snn - sn * s1n) / determinant
     beta = (sn * s11 - s1 * s1n) / determinant
-    if alpha < 0:  # the best that is allowed then lies on the border
+    if alpha < 0:  # the constrained optimum is on the boundary
         return 0.0, sn / snn
     if beta < 0:
         return s1 / s11, 0.0
@@ -39,20 +39,20 @@ def fit_alpha_beta(nbytes: Sequence[float], seconds: Sequence[float]) -> tuple[f
 
 
 def choose_algorithm(nbytes: int, ranks: int, alpha: float, beta: float) -> str:
-    """The all-reduce that takes the least time: "ring", "tree" (binomial), and where the number of ranks is a power of
-    two "halving_doubling" and "recursive_doubling".
+    """The fastest all-reduce: "ring", "tree" (binomial), and where the number of ranks is a power of two
+    "halving_doubling" and "recursive_doubling".
 
-    Recursive doubling has the fewest messages in a row, the ring and halving-doubling send the fewest bytes. Where the
-    doublings don't exist, tree and ring cross at ⌈log₂K⌉(alpha + n·beta) = (K-1)·alpha + (K-1)/K·n·beta; where they do,
-    they cross at log₂K·alpha = (log₂K - 2(K-1)/K)·n·beta, and by this model nothing beats them. (Their partners are far
-    apart, which this model does not see.)
+    Recursive doubling has the fewest consecutive messages, the ring and halving-doubling send the fewest bytes. Where
+    the latter two don't exist, tree and ring cross at ⌈log₂K⌉(alpha + n·beta) = (K-1)·alpha + (K-1)/K·n·beta; where
+    they do, they cross at log₂K·alpha = (log₂K - 2(K-1)/K)·n·beta, and by this model nothing beats them. (Their
+    partners are far apart, which this model does not see.)
     """
     times = choices(nbytes, ranks, alpha, beta)
     return min(times, key=lambda choice: times[choice])
 
 
 def choices(nbytes: int, ranks: int, alpha: float, beta: float) -> dict[str, float]:
-    """Seconds of each all-reduce that `choose_algorithm` has to choose from."""
+    """Seconds of each all-reduce among which ``choose_algorithm`` chooses, by its name."""
     offered = all_reduces(ranks)
     return {
         choice: offered[name](nbytes, ranks, alpha, beta).seconds for choice, name in CHOICES.items() if name in offered
@@ -60,8 +60,8 @@ def choices(nbytes: int, ranks: int, alpha: float, beta: float) -> dict[str, flo
 
 
 def crossings(ranks: int, alpha: float, beta: float) -> dict[tuple[str, str], float]:
-    """The bytes at which two of the choices take equally long, for each pair that crosses at all: both are straight
-    lines. The first of a pair is the one that wins above it."""
+    """The bytes at which two of the choices take the same time, for each pair of these straight lines that crosses. The
+    first of a pair is the faster one above that size."""
     fixed, much = choices(0, ranks, alpha, beta), choices(10**12, ranks, alpha, beta)
     slope = {name: (much[name] - fixed[name]) / 1e12 for name in fixed}
     found = {}

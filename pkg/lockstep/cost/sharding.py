@@ -1,8 +1,8 @@
-"""What sharded data parallelism keeps on a rank, and what it sends: ZeRO's stages 0 to 3, of which 3 is FSDP.
+"""What sharded data parallelism keeps on a rank, and what it sends: ZeRO's stages 0 to 3; stage 3 is FSDP.
 
-    Ψ       parameters, numbers; in units of N_1, N_2, ... that are cut and gathered one by one
+    Ψ       parameters, numbers; in units of N_1, N_2, ... that are sharded and gathered one by one
     K       ranks
-    n       Σ ceil(N_u/K), what a rank has of them all if it has a shard: the last shards are padded
+    n       Σ ceil(N_u/K), the length of a rank's shards: the last shards are padded
 
                                       parameters   gradients   optimizer state     sent in a step
     stage 0  data parallel                Ψ            Ψ              Ψ              2(K-1)·Ψ/K
@@ -10,15 +10,32 @@
     stage 2  P_os+g                      K·n           n              n              2(K-1)·n
     stage 3  P_os+g+p, FSDP               n            n              n              3(K-1)·n
 
-Each column is in numbers; how many bytes one is, the *recipe* says (``training.RECIPES``): 4 + 4 + 8 with Adam in
-float32, 2 + 2 + 12 in mixed precision. Activations come on top, and so does what is gathered for a while
-(``peak_gathered``). What is sent is what a ring sends, which is the least. Source: Rajbhandari et al., "ZeRO",
-arXiv:1910.02054, sections 5 and 7, without its temporary buffers.
+Each column is in numbers; the *recipe* defines the bytes of each (``training.RECIPES``): 4 + 4 + 8 with Adam in
+float32, 2 + 2 + 12 in mixed precision. Activations come on top, and so do parameters that are gathered for a while
+(``peak_gathered``). What is sent is what a ring sends, which is the least.
+
+**The peak of a step** (``predict_peak``): the most bytes of parameters, gradients and optimizer state at any moment, in
+float32 with Adam, which keeps two numbers for each that a rank updates, from the first step on.
+
+    N_i, n_i    numbers of layer i, and of its shard: n_i = ceil(N_i/K)
+    whole       a layer's vector as a rank holds it: N_i numbers at stage 0, else K·n_i, with padding
+
+    stage   all the time              in the backward pass, from the last layer to the first
+    0       2 whole (Adam) + whole    (1) gradient
+    1       2 n_i (Adam) + whole      (1) gradient; and after the backward pass (3) shard, (4) gradient freed
+    2       2 n_i (Adam) + whole      (1) gradient, (3) shard, (4) gradient freed
+    3       2 n_i (Adam) + n_i        (0) gather, (1) gradient, (2) gathered freed, (3) shard, (4) gradient freed
+
+Activations and temporaries of an operation come on top. ZeRO's Table 1 counts what is there all the time, with the
+gradients of stages 2 and 3 in shards: what a step holds for a moment is not in it.
+
+Source: Rajbhandari et al., "ZeRO", arXiv:1910.02054, sections 5 and 7, without its temporary buffers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from lockstep.cost.training import BYTES, RECIPES, Recipe
@@ -45,34 +62,34 @@ class States(NamedTuple):
 
 
 def shard_lengths(sizes: Sizes, ranks: int) -> list[int]:
-    """How many numbers each rank has of each unit: ceil(N_u/K), padding included. Their sum is n."""
+    """The length of a rank's shard of each unit: ceil(N_u/K), padding included. Their sum is n."""
     units = [sizes] if isinstance(sizes, int) else list(sizes)
     if ranks < 1 or not units or min(units) < 0:
         raise UsageError(f"Units have 0 numbers or more, on 1 rank or more: not {units} on {ranks}.")
-    return [-(-size // ranks) for size in units]
+    return [shard(size, ranks) for size in units]
 
 
 def model_states(sizes: Sizes, ranks: int, stage: int, recipe: Recipe = ADAM) -> States:
-    """What a rank keeps between two steps, and the gradients at the end of a backward pass.
+    """Bytes that a rank keeps between two steps, and of the gradients at the end of a backward pass.
 
-    Padding counts, in what is whole too, from stage 1 on. Raises UsageError for a stage that is none of 0 to 3."""
+    From stage 1 on they include padding, in whole vectors too. Raises UsageError for a stage other than 0 to 3."""
     _check(stage)
-    shard = sum(shard_lengths(sizes, ranks))
-    whole = ranks * shard if stage else _total(sizes)
-    kept = (shard if stage >= first else whole for first in (3, 2, 1))  # the stage that first cuts each of the three
+    n = sum(shard_lengths(sizes, ranks))
+    whole = ranks * n if stage else _total(sizes)
+    kept = (n if stage >= first else whole for first in (3, 2, 1))  # the first stage that shards each of the three
     return States(*(each * numbers for each, numbers in zip(bytes_of(recipe), kept, strict=True)))
 
 
 def bytes_of(recipe: Recipe) -> States:
-    """Bytes for one parameter: its own, its gradient's, and the optimizer's, to which the master weights belong."""
+    """Bytes for one parameter: its own, its gradient's, and the optimizer's, which include the master weights."""
     each = {kind: BYTES[dtype] for kind, dtype in recipe.items()}
     parameter, gradient = each.pop("weights"), each.pop("gradients", 0)
     return States(parameter, gradient, sum(each.values()))
 
 
 def peak_gathered(sizes: Sizes, ranks: int, at_once: int = 1, recipe: Recipe = ADAM) -> int:
-    """Bytes of the parameters that stage 3 has gathered at its worst moment: the largest unit, or the largest
-    ``at_once`` neighbours where the next ones are fetched ahead. Gathered units have their padding, too.
+    """Bytes of the parameters that stage 3 has gathered at its peak: the largest unit, or with prefetching the largest
+    ``at_once`` consecutive units. Gathered units have their padding, too.
 
     Source: Zhao et al., "PyTorch FSDP", arXiv:2304.11277, section 3.2: O(Σψ_i/F + max ψ_i) numbers with the shards."""
     whole = [ranks * n for n in shard_lengths(sizes, ranks)]
@@ -86,8 +103,8 @@ def peak_gathered(sizes: Sizes, ranks: int, at_once: int = 1, recipe: Recipe = A
 
 
 def sent(sizes: Sizes, ranks: int, stage: int, kept: int = 0) -> float:
-    """Numbers that a rank sends in a step, by rings. ``kept``: units, from the last on, that stage 3 does not let go
-    of between forward and backward, so that it gathers them once."""
+    """Numbers that a rank sends in a step, by rings. ``kept``: how many of the last units stage 3 does not free between
+    the forward and the backward pass (``reshard_after_forward=False``), so that it gathers them once."""
     _check(stage)
     lengths = shard_lengths(sizes, ranks)
     if stage == 0:
@@ -97,7 +114,7 @@ def sent(sizes: Sizes, ranks: int, stage: int, kept: int = 0) -> float:
 
 
 def booked(sizes: Sizes, ranks: int, stage: int, kept: int = 0, recipe: Recipe = ADAM) -> dict[str, Count]:
-    """The collectives of one rank and step by kind, one for each unit, and their bytes as a trace has them
+    """The collectives of one rank and step by kind, one for each unit, and their bytes as a trace counts them
     (``events.Event.nbytes``): all N numbers of an all-reduce, all K·n of an all-gather or a reduce-scatter.
 
     Stages 1 and 2 reduce-scatter the gradients and all-gather the new parameters; stage 3 gathers before each of its
@@ -121,8 +138,8 @@ class Hybrid(NamedTuple):
 
 
 def hybrid(nbytes: float, ranks: int, per_node: int) -> Hybrid:
-    """Shards within each node, replicas across: gathered and reduced inside, then a rank's shard of the gradients is
-    all-reduced with those of the same number in the other nodes. ``nbytes``: M, of all parameters.
+    """Hybrid sharding: shards within each node, replicas across nodes. Parameters are gathered and gradients reduced
+    inside; then a rank's shard of the gradients is all-reduced across nodes. ``nbytes``: M, of all parameters.
 
         within   3·M·(G-1)/G                    G = per_node
         across   2·(M/G)·(H-1)/H                H = ranks/G nodes"""
@@ -133,9 +150,9 @@ def hybrid(nbytes: float, ranks: int, per_node: int) -> Hybrid:
 
 
 def published_across(nbytes: float, ranks: int, per_node: int) -> dict[str, float]:
-    """The bytes that cross hosts for each GPU as the FSDP paper has them (arXiv:2304.11277, section 3.2.2), with M
-    bytes, W GPUs, G of them in a host. It takes all traffic for traffic between hosts, which is the worst case; its
-    hybrid is ours with W-1 in place of W-G."""
+    """Bytes across hosts per GPU by the FSDP paper (arXiv:2304.11277, section 3.2.2), with M bytes, W GPUs, G of them
+    in a host. It counts all traffic as traffic between hosts, the worst case; its hybrid is ours with W-1 instead of
+    W-G."""
     share = (ranks - 1) / ranks
     return {
         "full replication": 2 * nbytes * share,
@@ -145,8 +162,8 @@ def published_across(nbytes: float, ranks: int, per_node: int) -> dict[str, floa
 
 
 def bytes_a_parameter(stage: int, ranks: int, recipe: Recipe = MIXED) -> float:
-    """Of the model states on a rank, nothing padded: what the stage cuts is there in ``ranks`` parts. Times the
-    parameters it is ZeRO's Table 1."""
+    """Bytes of model states per parameter on a rank, without padding: what the stage shards is divided by ``ranks``.
+    Times the number of parameters it is ZeRO's Table 1."""
     _check(stage)
     each = bytes_of(recipe)
     cut = sum((each.optimizer, each.gradients, each.parameters)[:stage])
@@ -160,3 +177,48 @@ def _total(sizes: Sizes) -> int:
 def _check(stage: int) -> None:
     if stage not in STAGES:
         raise UsageError(f"There is no stage {stage}.", "ZeRO has 1, 2 and 3; 0 is data parallelism without it.")
+
+
+# ---- the peak of a step
+
+FLOAT32 = 4  # bytes
+MOMENTS = 2  # of Adam: numbers for each parameter
+
+
+def shard(N: int, K: int) -> int:
+    """Numbers in the shard of each of K ranks of a vector of N numbers: ceil(N/K)."""
+    return -(-N // K)
+
+
+def predict_peak(sizes: Sequence[int], ranks: int, stage: int) -> int:
+    """Bytes at the peak of a step. ``sizes``: the numbers N_i of each layer; ``stage``: 0 to 3."""
+    return FLOAT32 * max(accumulate(changes(sizes, ranks, stage), initial=held(sizes, ranks, stage)))
+
+
+def held(sizes: Sequence[int], ranks: int, stage: int) -> int:
+    """Numbers that a rank holds all the time."""
+    whole, shards = _whole(sizes, ranks, stage), [shard(N, ranks) for N in sizes]
+    parameters = sum(shards if stage == 3 else whole)
+    return parameters + MOMENTS * sum(whole if stage == 0 else shards)
+
+
+def changes(sizes: Sequence[int], ranks: int, stage: int) -> Iterator[int]:
+    """What is allocated (+) and freed (-) during the backward pass and after it, in numbers."""
+    last_first = [(w, shard(N, ranks)) for w, N in zip(_whole(sizes, ranks, stage), sizes, strict=True)][::-1]
+    for whole, n in last_first:
+        if stage == 3:
+            yield whole  # (0)
+        yield whole  # (1)
+        if stage == 3:
+            yield -whole  # (2)
+        if stage >= 2:
+            yield from (n, -whole)  # (3), (4)
+    if stage == 1:
+        for whole, n in last_first:
+            yield from (n, -whole)  # (3), (4)
+
+
+def _whole(sizes: Sequence[int], ranks: int, stage: int) -> list[int]:
+    if stage not in (0, 1, 2, 3):
+        raise UsageError(f"There is no stage {stage!r} of ZeRO.", "Stages are 0 (DDP), 1, 2 and 3.")
+    return list(sizes) if stage == 0 else [ranks * shard(N, ranks) for N in sizes]

@@ -1,4 +1,4 @@
-"""What more workers buy: the laws of Amdahl and of Gustafson, and the parallel fraction that measurements tell.
+"""The speedup of more workers: the laws of Amdahl and Gustafson, and the parallel fraction fitted to measurements.
 
     p       the parallel fraction: the share of the time that can be divided among workers, from 0 to 1
     1 - p   the serial fraction: what one worker does while all others wait
@@ -9,14 +9,14 @@
     Gustafson   the same time, with more work          S = (1-p) + p·s            grows for ever
 
 Amdahl's p is a share of the time on *one* worker. Gustafson's p is a share of the time on *s* workers, each as busy as
-the one was before. So one program has two values of p, and with its own one either law gives the same speedup:
-``parallel_fraction_alone`` turns Gustafson's into Amdahl's.
+the one was before. So one program has two values of p, and both laws, each with its own p, give the same speedup:
+``parallel_fraction_alone`` converts Gustafson's p into Amdahl's.
 
 Many texts write N for the workers and s for the serial fraction. Here s counts workers.
 
 Sources: Amdahl, "Validity of the single processor approach to achieving large scale computing capabilities", AFIPS
 1967; Gustafson, "Reevaluating Amdahl's law", CACM 1988; Karp, Flatt, "Measuring parallel processor performance", CACM
-1990 (reading the serial fraction off measurements).
+1990 (the serial fraction from measurements).
 """
 
 from __future__ import annotations
@@ -26,53 +26,54 @@ from collections.abc import Sequence
 
 from lockstep.errors import UsageError
 
-ROUNDING = 1e-14  # of one worker's hours: a deadline missed by less is met, since only rounding misses it
+ROUNDING = 1e-14  # of one worker's hours: a deadline missed by less counts as met, since that is rounding
 
 
 def amdahl(p: float, s: float) -> float:
-    """The speedup of s workers on work that stays the same, when the share p of one worker's time can be divided."""
+    """Amdahl's law: the speedup of s workers on fixed work, when the share p of one worker's time can be divided."""
     _check(p, s)
     return 1 / ((1 - p) + p / s)
 
 
 def gustafson(p: float, s: float) -> float:
-    """The speedup of s workers on work that grows with them, when they spend the share p of their time in parallel."""
+    """Gustafson's law: the speedup of s workers on work that grows with s, when they spend the share p of their time in
+    parallel."""
     _check(p, s)
     return (1 - p) + p * s
 
 
 def most_speedup(p: float) -> float:
-    """Amdahl's limit: the speedup of endlessly many workers. Infinite where nothing is serial."""
+    """Amdahl's limit, 1/(1-p): the speedup of infinitely many workers. Infinite where nothing is serial."""
     _check(p, 1)
     return 1 / (1 - p) if p < 1 else math.inf
 
 
 def parallel_fraction_alone(p: float, s: float) -> float:
-    """Amdahl's p of a program whose p by Gustafson, on s workers, is given: one worker would need (1-p) + p·s."""
+    """Amdahl's p of a program whose Gustafson p on s workers is given: one worker would need (1-p) + p·s."""
     return p * s / gustafson(p, s)
 
 
 def workers_needed(hours: float, p: float, deadline: float) -> int | None:
-    """The fewest workers that finish by ``deadline`` what one worker needs ``hours`` for; None if no number does.
+    """The fewest workers that finish within ``deadline`` hours what takes one worker ``hours``; None if no number does.
 
     By Amdahl hours·((1-p) + p/s) must not exceed the deadline, so s is at least p·hours / (deadline - (1-p)·hours).
-    A deadline that is met exactly is met. Floats round (100·(1 - 0.95) is 5.000000000000004), and a fraction of a float
-    would not help: the float 0.95 is a little less than 95 %. So the deadline is met up to 1e-14 of the hours.
+    A deadline that is met exactly is met. Floats round (100·(1 - 0.95) is 5.000000000000004), and exact fractions would
+    not help: the float 0.95 is a little less than 95 %. So the deadline may be missed by 1e-14 of the hours.
     """
     _check(p, 1)
     if min(hours, deadline) <= 0:
         raise UsageError(f"Hours are above 0, not {hours} and {deadline}.")
     if hours <= deadline:
         return 1
-    left, rounding = deadline - (1 - p) * hours, ROUNDING * hours  # what the serial part leaves for the parallel one
+    left, rounding = deadline - (1 - p) * hours, ROUNDING * hours  # left is the time for the parallel part
     return math.ceil(p * hours / (left + rounding)) if left > rounding else None
 
 
 def fit_parallel_fraction(workers: Sequence[float], times: Sequence[float]) -> float:
-    """The p that explains measured ``times`` (seconds, one for each entry of ``workers``) best by Amdahl's law.
+    """The p with which Amdahl's law fits measured ``times`` best (seconds, one for each entry of ``workers``).
 
     By Amdahl t = serial + parallel/s, a straight line in 1/s. Least squares give both parts, in seconds, and p is
-    parallel / (serial + parallel). No run on one worker is needed, and none is trusted more than the others. Neither
+    parallel / (serial + parallel). No run on one worker is needed, and all runs have the same weight. Neither
     part is ever negative: times that fall faster than 1/s give p = 1.
 
     Raises UsageError unless there are two different numbers of workers, each with a time above zero.

@@ -1,12 +1,12 @@
-"""Tasks that wait for each other: what many workers can do at once, and what no number of workers makes shorter.
+"""Task graphs: the work, the critical path, and list scheduling of dependent tasks on several workers.
 
-    task            a piece of work that one worker does without a stop
+    task            a piece of work that one worker does without interruption
     after           the tasks whose results it needs: data dependence
     work            the minutes of all tasks: the time of one worker
-    critical path   the longest chain of tasks that wait for each other: no number of workers takes less
+    critical path   the longest chain of dependent tasks: no number of workers takes less
 
-So the speedup is at most work / critical path, and at most the number of workers. A worker that is free takes the ready
-task with the longest way to the end; such a schedule takes at most critical path + (work - critical path) / workers
+So the speedup is at most work / critical path, and at most the number of workers. An idle worker takes the ready task
+with the longest remaining path; such a schedule takes at most critical path + (work - critical path) / workers
 (Graham, "Bounds for certain multiprocessing anomalies", 1966).
 """
 
@@ -21,7 +21,7 @@ from lockstep.errors import UsageError
 
 @dataclass(frozen=True)
 class Task:
-    """``after`` names tasks that stand above this one in the list."""
+    """A node of the task graph. ``after``: the names of tasks that it waits for, which come before it in the list."""
 
     name: str
     minutes: float
@@ -30,7 +30,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Done:
-    """A worker's work on one task."""
+    """A task as it was scheduled: who did it, from when to when (minutes)."""
 
     task: Task
     worker: int
@@ -50,19 +50,20 @@ TRAINING = (
 
 
 def work(tasks: Sequence[Task]) -> float:
-    """The minutes of one worker, who does all of them."""
+    """The minutes of all tasks: what one worker takes."""
     return sum(task.minutes for task in tasks)
 
 
 def earliest_end(minutes: float, ends: Sequence[float]) -> float:
-    """When a task ends at the earliest, if those that it waits for end at ``ends``."""
+    """The earliest end of a task whose predecessors end at ``ends``."""
     return max(ends, default=0) + minutes
 
 
 def earliest_ends(
     tasks: Sequence[Task], line: Callable[[float, Sequence[float]], float] = earliest_end
 ) -> dict[str, float]:
-    """When each task ends with as many workers as it takes, by ``line``. Raises UsageError for a circle."""
+    """The earliest end of each task with unlimited workers. ``line`` computes one end from a task's minutes and the
+    ends of its predecessors. Raises UsageError for a cycle."""
     ends: dict[str, float] = {}
     for task in tasks:
         if missing := [name for name in task.after if name not in ends]:
@@ -72,7 +73,7 @@ def earliest_ends(
 
 
 def critical_path(tasks: Sequence[Task]) -> list[str]:
-    """The names of a longest chain of tasks that wait for each other, first to last."""
+    """The names of the tasks on a longest chain of dependent tasks, first to last."""
     ends, named = earliest_ends(tasks), {task.name: task for task in tasks}
     chain = [max(ends, key=lambda name: ends[name])] if ends else []
     while chain and (after := named[chain[0]].after):
@@ -81,9 +82,9 @@ def critical_path(tasks: Sequence[Task]) -> list[str]:
 
 
 def schedule(tasks: Sequence[Task], workers: int, speeds: Sequence[float] = ()) -> list[Done]:
-    """Who does what when, if each worker that is free takes the ready task with the longest way to the end.
+    """List scheduling: each idle worker takes the ready task with the longest remaining path.
 
-    ``speeds``: how many minutes of work each worker does in a minute; 1 where nothing is said.
+    ``speeds``: the minutes of work that each worker does in a minute; 1 by default.
     """
     if workers < 1:
         raise UsageError(f"There must be at least 1 worker, not {workers}.")
@@ -105,13 +106,13 @@ def schedule(tasks: Sequence[Task], workers: int, speeds: Sequence[float] = ()) 
 
 
 def minutes_on(tasks: Sequence[Task], workers: int, speeds: Sequence[float] = ()) -> float:
-    """When the last task is done."""
+    """The makespan: minutes until the last task is done."""
     return max((one.end for one in schedule(tasks, workers, speeds)), default=0.0)
 
 
 def _ways_to_the_end(tasks: Sequence[Task]) -> dict[str, float]:
-    """The minutes from each task's start to the end of all, with as many workers as it takes."""
-    earliest_ends(tasks)  # refuses a circle
+    """The remaining path of each task: minutes from its start to the end of all, with unlimited workers."""
+    earliest_ends(tasks)  # refuses a cycle
     rest = {task.name: task.minutes for task in tasks}
     for task in reversed(tasks):
         for name in task.after:

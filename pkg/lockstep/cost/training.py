@@ -1,15 +1,15 @@
-"""What it takes to train a model: arithmetic, days and bytes.
+"""The cost of training a model: FLOPs, days on given devices, and bytes of model states.
 
     N    parameters: the numbers that are learned
-    D    tokens: the pieces of text that the training reads, about three quarters of a word each
+    D    tokens: the pieces of text that it is trained on, about three quarters of a word each
 
 A token costs 2·N FLOP in the forward pass (every parameter is multiplied once and added once) and twice that in the
 backward pass (the gradient of the inputs, and that of the parameters): 6·N·D in all. Kaplan et al., "Scaling laws for
 neural language models", arXiv:2001.08361, section 2.1. GPT-3's 175e9 parameters and 300e9 tokens make 3.15e23; its
 paper (arXiv:2005.14165, table D.1) has 3.14e23.
 
-The memory is that of the *model states*, one of each kind for every parameter. Activations come on top, and depend on
-the batch. FLOP counts operations; FLOP/s is a rate.
+The memory is that of the *model states*: weights, gradients and optimizer state of every parameter. Activations come on
+top, and depend on the batch. FLOP counts operations; FLOP/s is a rate.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ADAM_32 = {"momentum": "float32", "variance": "float32"}
 # (arXiv:2302.13971, table 2, and the shapes of the published model).
 LLAMA_65B = 80 * (4 * 8192**2 + 3 * 8192 * 22016 + 2 * 8192) + 8192 + 2 * 32000 * 8192
 
-# The sources are of the recipe, not of the sum: each sum is the dtypes' bytes, added up.
+# The sources are those of the recipe; the bytes follow from its dtypes.
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
     {
         # only running the model
@@ -60,10 +60,10 @@ def training_flops(params: float, tokens: float) -> float:
 
 
 def training_days(params: float, tokens: float, devices: int, peak: float, utilisation: float) -> float:
-    """Days of training on ``devices`` devices of ``peak`` FLOP/s each, of which they reach the share ``utilisation``.
+    """Days of training on ``devices`` devices of ``peak`` FLOP/s each, at the given utilisation.
 
-    The utilisation is what is called MFU, model FLOP utilisation (Chowdhery et al., "PaLM", arXiv:2204.02311, section
-    4.1): from 0 to 1, the waiting for each other included.
+    ``utilisation`` is the MFU, model FLOP utilisation (Chowdhery et al., "PaLM", arXiv:2204.02311, section 4.1): the
+    share of the peak that is reached, above 0, up to 1, with all communication and waiting. Raises UsageError.
     """
     if not 0 < utilisation <= 1:
         raise UsageError(f"The utilisation is a share above 0, up to 1, not {utilisation}.", "Write 0.4 for 40 %.")
@@ -73,7 +73,7 @@ def training_days(params: float, tokens: float, devices: int, peak: float, utili
 
 
 def bytes_per_parameter(recipe: Recipe) -> int:
-    """What a recipe keeps for each parameter, in bytes."""
+    """Bytes that a recipe keeps for each parameter. Raises UsageError for a dtype that is not in BYTES."""
     unknown = [dtype for dtype in recipe.values() if dtype not in BYTES]
     if unknown:
         raise UsageError(f"There is no dtype {unknown[0]!r} here.", f"Choose among: {', '.join(BYTES)}.")
@@ -81,7 +81,7 @@ def bytes_per_parameter(recipe: Recipe) -> int:
 
 
 def training_memory(params: int, recipe: Recipe) -> int:
-    """Bytes of the model states: one of each of the recipe's kinds for every parameter. Activations come on top."""
+    """Bytes of the model states of ``params`` parameters. Activations come on top."""
     return params * bytes_per_parameter(recipe)
 
 
@@ -91,7 +91,7 @@ def most_parameters(memory: float, recipe: Recipe) -> int:
 
 
 def recipes_table(params: int, memory: float) -> Table:
-    """What each recipe keeps for ``params`` parameters, and how many parameters it fits into ``memory`` bytes."""
+    """For each recipe the bytes of ``params`` parameters, and how many parameters fit into ``memory`` bytes."""
     rows = [
         [name, " + ".join(f"{BYTES[dtype]} {kept}" for kept, dtype in recipe.items()), str(bytes_per_parameter(recipe)),
          f"{training_memory(params, recipe) / 1e9:,.0f} GB", f"{most_parameters(memory, recipe) / 1e9:.0f} billion"]

@@ -1,7 +1,7 @@
-"""From a function that numba compiles to what its compiler wrote.
+"""The machine code that numba's compiler writes for a function.
 
-Machine code depends on the CPU that it is for: how wide the registers are, and what the compiler holds to be worth its
-while there. ``machine_code`` writes it for this machine's, or for any that LLVM knows, which it need not be.
+It depends on the target CPU: the width of its registers, and what the compiler considers profitable there.
+``machine_code`` compiles for this machine's CPU, or for any other that LLVM knows.
 """
 
 from __future__ import annotations
@@ -21,20 +21,22 @@ COMMON = {"x86_64": "znver3", "AMD64": "znver3", "aarch64": "generic", "arm64": 
 
 
 def common_cpu() -> str:
-    """The name of a CPU of this machine's kind that is the same for everybody; empty if there is none."""
+    """LLVM's name of a CPU of this machine's architecture, the same for everybody; empty for an unknown
+    architecture."""
     return COMMON.get(platform.machine(), "")
 
 
 def is_compiled(function: Any) -> bool:
-    """Whether numba compiles it: it was decorated with ``@njit``."""
+    """Whether ``function`` was decorated with ``@njit``."""
     return hasattr(function, "inspect_asm") and hasattr(function, "py_func")
 
 
 def machine_code(function: Callable[..., Any], *arguments: Any, cpu: str = "", strict: bool = False) -> str:
     """The assembly text of ``function`` for arguments of these types. It is compiled, and not called.
 
-    ``cpu`` is a name of LLVM's, such as "znver3"; without it the code is for this machine. ``strict``: without
-    fastmath, even if the function has it, so that all operations are done in the order in which they are written.
+    ``cpu``: a target in LLVM's words, such as "znver3"; by default this machine. ``strict``: without fastmath, even if
+    the function has it, so that all operations keep the order in which they are written. Raises UsageError for a
+    function that is not compiled.
     """
     import numba
 
@@ -53,14 +55,14 @@ def machine_code(function: Callable[..., Any], *arguments: Any, cpu: str = "", s
 
 
 def _compiled(function: Any, types: tuple[Any, ...]) -> str:
-    with suppress(RuntimeError):  # its author named the types in @njit(...), and numba compiles for no others
+    with suppress(RuntimeError):  # @njit(...) declares types, and numba compiles for no others
         function.compile(types)
     codes: dict[Any, str] = function.inspect_asm()
     return next((code for signature, code in codes.items() if tuple(signature) == types), list(codes.values())[-1])
 
 
 def _anew(function: Any, known: dict[int, Any], dropped: Sequence[str]) -> Any:
-    """A twin that has not been compiled yet, of it and of all compiled functions that it names; without the
+    """A copy of a function that is not compiled yet, and of all compiled functions that it uses by name; without the
     ``dropped`` options."""
     import numba
 
@@ -75,7 +77,7 @@ def _anew(function: Any, known: dict[int, Any], dropped: Sequence[str]) -> Any:
 
 @contextmanager
 def _codegen_for(cpu: str) -> Iterator[None]:
-    """What is compiled inside is for ``cpu``: it is to be read, and must not be called."""
+    """Compile for ``cpu`` inside. Such code is to be read, and must not be called."""
     from numba.core import codegen, config
     from numba.core.registry import cpu_target
 
@@ -92,8 +94,9 @@ def _codegen_for(cpu: str) -> Iterator[None]:
 
 
 def compiling_problem(function: Any, *arguments: Any) -> dict[str, Any] | None:
-    """Why ``function`` cannot be compiled for such arguments; None if it can. ``told`` are the compiler's words,
-    ``plain`` the functions that it names and that are not compiled, ``declared`` whether its author named types."""
+    """Why ``function`` cannot be compiled for such arguments; None if it can. ``told``: the compiler's message;
+    ``plain``: the functions that it calls and that are not compiled; ``declared``: whether @njit(...) declares
+    types."""
     import numba
 
     types = tuple(numba.typeof(a) for a in arguments)
@@ -117,20 +120,20 @@ def _takes(signature: tuple[Any, ...], types: tuple[Any, ...]) -> bool:
 
 
 def _plain_functions(function: FunctionType) -> list[str]:
-    """The functions beside it that a function names, and that nobody has compiled."""
+    """The names of uncompiled functions of the same module that a function uses."""
     found = [value for value in named(function) if isinstance(value, FunctionType)]
     return [value.__name__ for value in found if value.__module__ == function.__module__]
 
 
 def _shortened(text: str) -> str:
-    """The lines of numba's message that speak of the program: the first ones after its heading."""
+    """The lines of numba's message that are about the program: the first ones after its heading."""
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
     return "\n".join(lines[1:10] if len(lines) > 1 else lines)[:1500]
 
 
 def inner_loop(function: Callable[..., Any], *arguments: Any, strict: bool = False) -> Loop:
-    """The innermost loop that computes the most numbers a turn; ``strict``: without fastmath. Raises UsageError if
-    there is none to be read."""
+    """The innermost loop that computes the most numbers per turn; ``strict``: without fastmath. Raises UsageError if
+    there is none, or on an architecture that ``assembly`` does not read."""
     text = machine_code(function, *arguments, strict=strict)
     if not is_readable(text):
         raise UsageError("This machine's code is neither x86-64 nor aarch64; only those are read here.")

@@ -1,12 +1,12 @@
 # mypy: disable-error-code="untyped-decorator"
-"""The dot product: sum of x[i]·y[i]. One number depends on all that came before, which is the trouble.
+"""The dot product: the sum of x[i]·y[i]. Its difficulty is a chain of dependent additions.
 
     one accumulator      s += x[i]·y[i]           each addition waits for the one before: 2 to 4 cycles
-    four accumulators    s0 += ... s3 += ...      four additions are under way at once: instruction-level parallelism
+    four accumulators    s0 += ... s3 += ...      four additions are in flight at once: instruction-level parallelism
     REORDER              the compiler may reorder additions, so each accumulator becomes a vector: SIMD
 
 Floating-point addition is not associative: (a + b) + c and a + (b + c) differ in the last bits. So a compiler must keep
-the order that you wrote, unless you allow it to change it. ``fastmath=True`` would allow more: it promises that there
+the order that you wrote, unless you allow it to reorder. ``fastmath=True`` would allow more: it also assumes that there
 is no NaN, and then ``x != x`` is False for one.
 """
 
@@ -17,15 +17,15 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-# regroup additions; make one instruction of a product and a sum; forget the sign of zero
+# reassociate additions; fuse a product and a sum into one instruction; ignore the sign of zero
 REORDER = {"reassoc", "contract", "nsz"}
 
 
 @njit(fastmath=REORDER)
 def dot(x: Any, y: Any) -> Any:
-    """The same sum, in four parts that do not wait for each other: one for each quarter of the arrays.
+    """The dot product of two float32 arrays of one length, with four independent accumulators: one per quarter.
 
-    The compiler cuts each part into lanes. Quarters, and not every fourth element, because lanes are neighbours.
+    The compiler vectorises each. Quarters, and not every fourth element, because the lanes of a vector are neighbours.
     """
     m = x.size // 4
     x0, x1, x2, x3 = x[:m], x[m : 2 * m], x[2 * m : 3 * m], x[3 * m : 4 * m]
@@ -36,6 +36,6 @@ def dot(x: Any, y: Any) -> Any:
         s1 += x1[i] * y1[i]
         s2 += x2[i] * y2[i]
         s3 += x3[i] * y3[i]
-    for i in range(4 * m, x.size):  # up to three elements are left
+    for i in range(4 * m, x.size):  # the remaining elements, up to three
         s0 += x[i] * y[i]
     return (s0 + s1) + (s2 + s3)

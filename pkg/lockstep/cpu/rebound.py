@@ -1,4 +1,4 @@
-"""A function once more: the same code, in which other things go by the names that it uses."""
+"""A copy of a function with other globals: the same code, whose names are bound to other values."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 
 def blank(plain: FunctionType) -> FunctionType:
-    """A twin of ``plain`` with globals and cells of its own; ``rewire`` fills them. In between a function that calls
-    itself can be given its twin."""
+    """A copy of ``plain`` with globals and closure cells of its own, which ``rewire`` fills. In between it can be
+    registered, so that a recursive function calls its copy."""
     cells = tuple(CellType() for _ in plain.__closure__ or ())
     twin = FunctionType(plain.__code__, dict(plain.__globals__), plain.__name__, plain.__defaults__, cells)
     twin.__kwdefaults__ = plain.__kwdefaults__
@@ -17,7 +17,7 @@ def blank(plain: FunctionType) -> FunctionType:
 
 
 def rewire(twin: FunctionType, plain: FunctionType, stand_in: Callable[[Any], Any]) -> None:
-    """Put ``stand_in(value)`` in place of each value that the code of ``plain`` names."""
+    """Bind each name in the code of ``plain`` to ``stand_in(value)``, in ``twin``."""
     for name in names(plain.__code__) & twin.__globals__.keys():
         twin.__globals__[name] = stand_in(plain.__globals__[name])
     for cell, original in zip(twin.__closure__ or (), plain.__closure__ or (), strict=True):
@@ -25,12 +25,12 @@ def rewire(twin: FunctionType, plain: FunctionType, stand_in: Callable[[Any], An
 
 
 def names(code: Any) -> set[str]:
-    """What a function's code names, and that of the functions inside it."""
+    """The names used in the code of a function and of those defined inside it."""
     inner = (c for c in code.co_consts if hasattr(c, "co_names"))
     return set(code.co_names).union(*(names(c) for c in inner))
 
 
 def named(plain: FunctionType) -> list[Any]:
-    """The values of its globals and cells that a function's code names."""
+    """The values of the globals and closure cells that a function uses."""
     found = [plain.__globals__[name] for name in sorted(names(plain.__code__)) if name in plain.__globals__]
     return found + [cell.cell_contents for cell in plain.__closure__ or ()]

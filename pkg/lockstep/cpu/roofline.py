@@ -1,11 +1,11 @@
-"""The roofline: how fast can a kernel be at most, given what it computes and what it moves?
+"""The roofline model: the highest rate of a kernel, from the operations it computes and the bytes it moves.
 
 Williams, Waterman, Patterson, "Roofline: An Insightful Visual Performance Model for Multicore Architectures",
 CACM 2009.
 
     W   floating-point operations               P   the device's peak, FLOP/s
     Q   bytes to and from memory                B   the device's memory bandwidth, bytes/s
-    I = W/Q   arithmetic intensity, FLOP/byte   ridge point P/B: from here on a kernel can reach the peak
+    I = W/Q   arithmetic intensity, FLOP/byte   ridge point P/B: above it a kernel can reach the peak
 
                      FLOP/s    |        ________ P
                                |      /
@@ -21,9 +21,9 @@ from lockstep.machines import Device
 
 
 def roofline(flops: float, nbytes: float, device: Device) -> tuple[float, str]:
-    """(FLOP/s that a float32 kernel can reach at most, "memory" or "compute": what limits it).
+    """(the attainable FLOP/s of a float32 kernel, what limits it: "memory" or "compute").
 
-    ``flops`` operations, ``nbytes`` to and from memory; a kernel that moves nothing is limited by the peak.
+    ``flops``: operations; ``nbytes``: bytes to and from memory. A kernel that moves nothing is limited by the peak.
     """
     peak = device.peak("float32")
     slanted = intensity(flops, nbytes) * device.memory_bandwidth

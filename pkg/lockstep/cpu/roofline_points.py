@@ -1,7 +1,7 @@
-"""What five kernels compute and move, by counting: the points on a roofline.
+"""Five kernels as points on a roofline: their operations, bytes and arithmetic intensity.
 
-A multiplication and an addition are two operations, also where one instruction does both. What is read counts, and what
-is written; each element once, as if the cache kept it from then on; a float32 is 4 bytes.
+A multiplication and an addition are two operations, even in one instruction. Bytes are those read and those written,
+each element once, as if the cache kept it from then on; a float32 is 4 bytes.
 
     saxpy         y = a·x + y on n elements           2n operations     reads x and y, writes y
     dot           sum of x·y, n elements              2n                reads x and y
@@ -29,6 +29,7 @@ KERNELS: dict[str, Counts] = {
 
 
 def place_kernels(n: int, device: Device) -> dict[str, tuple[float, str]]:
-    """For each of the five: (its arithmetic intensity in FLOP/byte, "memory" or "compute" on ``device``)."""
+    """For each of the five, by name: (arithmetic intensity in FLOP/byte, what limits it on ``device``: "memory" or
+    "compute"). ``n``: elements of a vector, or the side of a matrix."""
     counted = {name: counts(n) for name, counts in KERNELS.items()}
     return {name: (intensity(*both), roofline(*both, device)[1]) for name, both in counted.items()}

@@ -1,8 +1,8 @@
 # mypy: disable-error-code="untyped-decorator"
-"""saxpy: y = a·x + y, in single precision. The smallest kernel of linear algebra (BLAS level 1; Lawson et al. 1979).
+"""SAXPY: y = a·x + y, in single precision. The smallest kernel of linear algebra (BLAS level 1; Lawson et al. 1979).
 
-Every element stands for itself, so that the compiler may compute many at once: SIMD. What can spoil it is a type. A
-Python float is a float64, and a float64 times a float32 is a float64: then the loop converts every element to 64 bits,
+The elements are independent, so that the compiler may compute many at once: SIMD. A wrong type prevents that. A Python
+float is a float64, and a float64 times a float32 is a float64: then the loop converts every element to 64 bits,
 computes half as many at once, and converts back.
 """
 
@@ -16,7 +16,7 @@ from numba import njit
 
 @njit
 def saxpy(a: float, x: Any, y: Any) -> None:
-    """y becomes a·x + y, in place. ``x`` and ``y``: float32 arrays of one length; ``a``: any number."""
+    """y = a·x + y, in place. ``x`` and ``y``: float32 arrays of one length; ``a``: any number."""
     a32 = np.float32(a)
     for i in range(x.size):
         y[i] = a32 * x[i] + y[i]

@@ -3,13 +3,14 @@ alike.
 
 Taught in unit 05. Read in this order:
 
-    sgd         all-reduce SGD
-    means       (means of ranks with unequal shares)
-    sampler     DistributedSampler; epoch
-    ddp         DDP; buckets; DistributedDataParallel
-    batch_norm  batch normalisation
-    replicas    replicas
-    stragglers  straggler; backup workers
+    sgd             all-reduce SGD
+    means           (means of ranks with unequal shares)
+    sampler         DistributedSampler; epoch
+    ddp             DDP; buckets; DistributedDataParallel
+    batch_norm      batch normalisation
+    replicas        replicas
+    stragglers      straggler; backup workers
+    fault_tolerant  (a step that survives, as torchft makes it: unit 07)
 """
 
 from lockstep.data_parallel.ddp import BucketedDDP, bucketed_ddp

@@ -1,8 +1,8 @@
-"""Batch normalisation over the examples of all ranks.
+"""Synchronised batch normalisation: the statistics are over the examples of all ranks.
 
-A batch norm mixes the examples of a batch: each output depends on the mean and the variance of all of them. On K ranks
-with K small batches that makes K other functions than the one of a single rank with the large batch. So the ranks share
-the statistics, for each of C columns:
+A batch norm mixes the examples of a batch: each output depends on the mean and the variance of all of them. On K ranks,
+each with its own small batch, that is a different function from that of one rank with the large batch. So the ranks
+share the statistics, for each of C columns:
 
                     each rank sends                 all ranks get                          numbers
     forward   (1)   Σ x, Σ x², rows                 mean = Σ x / rows                        2C + 1
@@ -26,15 +26,15 @@ Group = dist.ProcessGroup | None
 
 
 def sync_batch_norm(x: Tensor, eps: float, group: Group = None) -> Tensor:
-    """This rank's rows (n, C) less the mean, over the root of the biased variance plus ``eps``, of all ranks' rows. A
-    rank may have none."""
+    """This rank's rows (n, C), normalised by the mean and the biased variance of all ranks' rows. A rank may have
+    none."""
     mean, variance, _ = moments(x, group)
     return (x - mean) / (variance + eps).sqrt()
 
 
 def moments(x: Tensor, group: Group = None) -> tuple[Tensor, Tensor, float]:
-    """Mean and biased variance of each column, over the rows of all ranks, and how many rows there are. One all-reduce
-    of 2C + 1 numbers."""
+    """Mean and biased variance of each column over the rows of all ranks, and the number of rows. One all-reduce of
+    2C + 1 numbers."""
     sums = torch.cat([x.sum(0), (x * x).sum(0), x.new_tensor([len(x)])])
     dist.all_reduce(sums, group=group)  # (1)
     rows = sums[-1].item()
@@ -43,7 +43,7 @@ def moments(x: Tensor, group: Group = None) -> tuple[Tensor, Tensor, float]:
 
 
 class SyncBatchNorm(nn.BatchNorm1d):
-    """``nn.BatchNorm1d`` for two dimensions whose training batch is that of all ranks of ``group``."""
+    """``nn.BatchNorm1d`` of inputs (n, C) whose training batch is that of all ranks of ``group``."""
 
     def __init__(self, of: nn.BatchNorm1d, group: Group = None) -> None:
         """With the parameters and the running statistics of ``of``."""
@@ -59,7 +59,7 @@ class SyncBatchNorm(nn.BatchNorm1d):
         return normalised * self.weight + self.bias  # type: ignore[no-any-return]
 
     def _follow(self, mean: Tensor, variance: Tensor) -> None:
-        """The running statistics, for the time after the training; of the unbiased variance, as torch does."""
+        """Update the running statistics, which evaluation uses; with the unbiased variance, as torch does."""
         assert self.running_mean is not None
         assert self.running_var is not None
         assert self.num_batches_tracked is not None

@@ -1,15 +1,16 @@
-"""Distributed data parallel: gradients travel in buckets while the backward pass works on the layers before.
+"""Distributed data parallel: gradients are all-reduced in buckets while the backward pass computes earlier layers.
 
     backward pass   ├── layer 4 ──┼── layer 3 ──┼── layer 2 ──┼── layer 1 ──┤
     all-reduce                    ├─ bucket 1 (4) ─┤          ├─ bucket 2 (3, 2) ─┼─ bucket 3 (1) ─┤
                                                                                                wait ┤
 
-Four rules make it right on any number of ranks:
+Four rules make it correct on any number of ranks:
 
-1. All ranks launch their buckets in the same order. One that is full early waits for those before it, or else one
-   rank's bucket 2 would be added to another's bucket 3.
+1. All ranks launch their buckets in the same order. A bucket that is full early waits for those before it; otherwise
+   one rank's bucket 2 would be added to another's bucket 3.
 2. A parameter counts once, when its gradient is complete, however often the model uses it.
-3. What a rank's model has not used counts as zeros, and is launched at the end of the pass: the others wait for it.
+3. A parameter that a rank has not used counts as zeros, and is launched at the end of the pass: the other ranks wait
+   for it.
 4. The mean, not the sum: with equal shares of the batch it is the gradient of the whole batch.
 
 Source: Li et al., PyTorch Distributed: Experiences on Accelerating Data Parallel Training (VLDB 2020), sections 3.2 and
@@ -33,8 +34,8 @@ MEGABYTE = 2**20
 
 
 def in_buckets(parameters: Sequence[Tensor], bucket_bytes: float) -> list[list[Tensor]]:
-    """The parameters, last ones first, in buckets: each is closed when it holds ``bucket_bytes`` or more. Those that
-    share a bucket have one dtype and one device."""
+    """The parameters, last ones first, in buckets: a bucket is full when it holds ``bucket_bytes`` or more. All
+    parameters of a bucket have the same dtype and device."""
     buckets: list[list[Tensor]] = []
     for p in reversed(parameters):
         full = not buckets or sum(q.nbytes for q in buckets[-1]) >= bucket_bytes
@@ -73,8 +74,8 @@ def bucketed_ddp(
 
 
 class Bucket:
-    """Gradients that travel in one all-reduce. ``flat`` holds them one after the other, and each ``p.grad`` becomes a
-    view of it: nothing is copied back, and gradients take their memory once."""
+    """Gradients that share one all-reduce. ``flat`` holds them one after the other, and each ``p.grad`` becomes a view
+    of it: nothing is copied back, and gradients take their memory once."""
 
     def __init__(self, parameters: Sequence[Tensor]) -> None:
         self.parameters = list(parameters)
@@ -107,11 +108,10 @@ class BucketedDDP(nn.Module):
     """``model`` on every rank of ``group``, with the same parameters: after ``backward()`` each ``p.grad`` is the mean
     over the ranks, a view of its bucket.
 
-    Parameters and buffers start as those of the group's first rank, and buffers (running statistics) are its own again
-    before each forward pass in training. A parameter that no rank has used has a gradient of zeros, where torch leaves
-    None: for SGD without momentum and weight decay that is the same. A backward pass within the pass (a re-entrant
-    checkpoint) is synchronised by itself: gradients are right, and travel twice. All ranks must call ``backward``
-    equally often.
+    Parameters and buffers are broadcast from the group's first rank, and buffers (running statistics) again before each
+    forward pass in training. A parameter that no rank has used has a gradient of zeros, where torch leaves None: for
+    SGD without momentum and weight decay that is the same. A backward pass within the pass (a re-entrant checkpoint) is
+    synchronised by itself: its gradients are correct, and sent twice. All ranks must call ``backward`` equally often.
     """
 
     def __init__(
@@ -133,18 +133,19 @@ class BucketedDDP(nn.Module):
             p.register_post_accumulate_grad_hook(self._arrived)  # type: ignore[no-untyped-call]
 
     def bucket_of(self, parameters: Sequence[Tensor]) -> Bucket:
-        """What carries the gradients of these parameters: ZeRO's stages do it in another way."""
+        """The bucket of these parameters. ZeRO's stages override it."""
         return Bucket(parameters)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the model gives for this rank's share of the batch."""
+        """The model's output for this rank's share of the batch."""
         if self.synchronises and self.module.training:
             self._broadcast(self._statistics)
         return self.module(*args, **kwargs)
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
-        """Backward passes in here add up in ``p.grad``, and nothing is sent: the next one outside sends the sums."""
+        """Accumulate the gradients of backward passes in ``p.grad`` without communication: the next backward pass
+        outside reduces the sums."""
         before, self.synchronises = self.synchronises, False
         try:
             yield
@@ -152,7 +153,7 @@ class BucketedDDP(nn.Module):
             self.synchronises = before
 
     def _arrived(self, p: Tensor) -> None:
-        """Autograd's hook: ``p.grad`` is complete for this backward pass."""
+        """Autograd's hook, called when ``p.grad`` is complete for this backward pass."""
         if not self.synchronises:
             return
         if not self._in_pass:
@@ -167,7 +168,7 @@ class BucketedDDP(nn.Module):
         self._launched += 1
 
     def _finish(self) -> None:
-        """Autograd's callback: the backward pass has ended."""
+        """Autograd's callback at the end of the backward pass."""
         while self._launched < len(self.buckets):
             bucket = self.buckets[self._launched]
             for p in list(bucket.missing):

@@ -1,16 +1,16 @@
-"""Are the replicas still alike? A model that has left the others trains on, and its loss looks healthy.
+"""Checking that replicas are identical: one that has diverged keeps training, and its loss looks healthy.
 
-Two steps. Each rank boils the bits of all its parameters down to one whole number h, a fingerprint. Then all of them
-are compared by one all-reduce of two numbers:
+Two steps. Each rank hashes the bits of all its parameters to one integer h, a fingerprint. Then one all-reduce of two
+numbers compares the fingerprints:
 
     rank        0          1          2               all have the same h   <=>   largest h = smallest h
     h           5          7          5
     (h, -h)    (5, -5)    (7, -7)    (5, -5)          MAX   ->   (7, -5)    largest 7, smallest 5: they differ
 
-MAX of -h is -MIN of h, so that one operation gives both ends, and every rank reads the same answer from them.
+MAX of -h is -MIN of h, so that one operation gives both extremes, and every rank gets the same answer from them.
 
-A fingerprint must mix all bits. A sum does not see two elements that changed places, nor changes that cancel; Python's
-own ``hash`` of bytes has another secret in each process. Cost: 16 bytes a rank, whatever the size of the model.
+A fingerprint must depend on all bits. A sum misses two elements that changed places, and changes that cancel; Python's
+own ``hash`` of bytes is seeded differently in each process. Cost: 16 bytes a rank, whatever the size of the model.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ def replicas_agree(parameters: Iterable[Tensor], group: dist.ProcessGroup | None
     """Whether all ranks of the group hold the same bits, tensor by tensor: the same answer on every rank."""
     tensors = list(parameters)
     h = fingerprint(tensors)
-    ends = torch.tensor([h, -h], device=tensors[0].device)  # where they are: NCCL carries what is on a GPU
+    ends = torch.tensor([h, -h], device=tensors[0].device)  # on the parameters' device, as NCCL needs
     dist.all_reduce(ends, dist.ReduceOp.MAX, group=group)
     largest, smallest = ends[0].item(), -ends[1].item()
     return largest == smallest
 
 
 def fingerprint(parameters: Iterable[Tensor]) -> int:
-    """56 bits that any change of any bit changes, but for one case in 10^16; an int64 holds it and its negative."""
+    """A 56-bit hash of all bits, with a collision in one case of 10^16; it and its negative fit into an int64."""
     digest = hashlib.sha256()
     for parameter in parameters:
         flat = parameter.detach().cpu().reshape(-1).clone(memory_format=torch.contiguous_format)
@@ -49,8 +49,8 @@ def fingerprint(parameters: Iterable[Tensor]) -> int:
 
 
 def one_alone(ranks: int = 8, steps: int = 100, alone: int = 3) -> Table:
-    """Each rank's loss on its own examples, where all train one model, and rank ``alone`` drops the mean gradient and
-    goes on with its own. The table does not say which: the losses don't, either."""
+    """Each rank's loss on its own examples, in a training where rank ``alone`` uses its own gradient instead of the
+    mean. The table does not say which rank it is; nor do the losses."""
     losses = run(_trained, alone, steps, ranks=ranks, on="dgx-a100").values
     rows = [[f"{rank}", f"{first:.3f}", f"{last:.3f}"] for rank, (first, last) in enumerate(losses)]
     head = ["rank", "first loss", f"loss after {steps} steps"]

@@ -1,12 +1,12 @@
-"""Who trains on which examples: every epoch all of them, each on one rank, in an order that all ranks draw alike.
+"""Distributed samplers: which rank trains on which examples of an epoch, in an order that all ranks shuffle alike.
 
     partition(dataset, rank, ranks, epoch)      even: every example on one rank; no message is sent
     overlapping(dataset, rank, ranks, epoch)    every example on two ranks: if one of them fails, nothing is lost
-    dynamic_split(count, seconds)               whoever has done its examples takes the next: the slow take fewer
+    dynamic_split(count, seconds)               a rank takes the next examples when it has done its own: slow ones
+                                                take fewer
 
-The trick of the first two is a generator of random numbers that is seeded by the epoch alone. All ranks shuffle, all
-come to the same order, and each takes its own part of it. Nothing else draws from that generator, so nothing else in
-the program notices.
+The first two shuffle with a random generator seeded by the epoch alone. So all ranks get the same order, and each takes
+its own part of it. The global random state is untouched.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Example = TypeVar("Example")
 
 def partition(dataset: Sequence[Example], rank: int, ranks: int, epoch: int) -> list[Example]:
     """This rank's examples in this epoch: in every epoch each example is on exactly one rank, sizes differ by at most
-    one, and order and shares are drawn anew. No rank is asked; the same call gives the same anywhere."""
+    one, and order and shares are shuffled anew. No communication; the same call returns the same on any rank."""
     return [dataset[i] for i in permutation(len(dataset), epoch)[rank::ranks]]
 
 
@@ -36,15 +36,15 @@ def permutation(count: int, epoch: int) -> list[int]:
 
 
 def overlapping(dataset: Sequence[Example], rank: int, ranks: int, epoch: int, copies: int = 2) -> list[Example]:
-    """The same with every example on ``copies`` ranks: a rank has its own share and those of the next ones. It takes
-    ``copies`` times the work, and as long as fewer ranks than that fail, every example is seen."""
+    """The same with every example on ``copies`` ranks: a rank has its own share and those of the next ranks. It costs
+    ``copies`` times the work, and as long as fewer than ``copies`` ranks fail, every example is seen."""
     shares = (partition(dataset, (rank + k) % ranks, ranks, epoch) for k in range(min(copies, ranks)))
     return [example for share in shares for example in share]
 
 
 def dynamic_split(count: int, seconds: Sequence[float], at_once: int = 1) -> list[list[int]]:
     """Examples 0 ... count - 1 from a common pool: rank r takes the next ``at_once`` whenever it has done its own,
-    ``seconds[r]`` each. By rank, what it took; of two that are done at the same time the lower rank is first."""
+    ``seconds[r]`` each. Returns what each rank took; of two that finish at the same time the lower rank is first."""
     taken: list[list[int]] = [[] for _ in seconds]
     free = [(0.0, rank) for rank in range(len(seconds))]
     for begin in range(0, count, at_once):
@@ -58,9 +58,9 @@ def dynamic_split(count: int, seconds: Sequence[float], at_once: int = 1) -> lis
 class EpochSampler(Sampler[int]):
     """The positions of this rank's examples, for a ``torch.utils.data.DataLoader``: ``partition`` as a sampler.
 
-    Call ``set_epoch(epoch)`` before every epoch, on every rank. Who forgets it trains on the same shares in the same
-    order again and again, and no error tells. ``torch.utils.data.distributed.DistributedSampler`` is used in the same
-    way and draws the same order, but where the ranks do not divide the examples, it hands out some of them twice."""
+    Call ``set_epoch(epoch)`` before every epoch, on every rank. Without it every epoch has the same shares in the same
+    order, and there is no error. ``torch.utils.data.distributed.DistributedSampler`` is used in the same way and draws
+    the same order, but where the ranks do not divide the examples, it repeats some of them."""
 
     def __init__(self, dataset: Sized, rank: int, ranks: int) -> None:
         self.count, self.rank, self.ranks, self.epoch = len(dataset), rank, ranks, 0
@@ -76,8 +76,8 @@ class EpochSampler(Sampler[int]):
 
 
 def splits_table(examples: int = 12, ranks: int = 4, epochs: int = 2) -> Table:
-    """Which rank has which examples, epoch by epoch, and how many of them are seen how often: even, overlapping, and
-    dynamic where the last rank is half as fast as the others."""
+    """The examples of each rank by epoch, and how many are seen never, once and more often, for the three splits. In
+    the dynamic one the last rank is half as fast as the others."""
     speeds = [1.0] * (ranks - 1) + [2.0]
     rows = []
     for epoch in range(epochs):

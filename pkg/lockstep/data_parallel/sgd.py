@@ -1,6 +1,6 @@
-"""SGD on several ranks: each computes the gradient of its own examples, and an all-reduce makes the steps alike.
+"""Synchronous SGD: each rank computes the gradient of its own examples, and an all-reduce gives all the same step.
 
-Algorithm 1 of the notes, line by line; the code below has the numbers. M machines, B' examples for each and step.
+Algorithm 1 of the notes, line by line; the code below refers to its numbers. M machines, B' examples for each and step.
 
     (1)  for m = 1 to M run in parallel on machine m
     (2)      load w_0 from algorithm inputs
@@ -11,8 +11,8 @@ Algorithm 1 of the notes, line by line; the code below has the numbers. M machin
     (7)          update model w_t <- w_{t-1} - α_t/M · G_t
     (8)  return w_T (from any machine)
 
-G_t/M is the mean gradient of all M·B' examples: the step is that of one machine with the whole minibatch. Nobody sends
-w. It stays the same everywhere since it began the same, and all ranks take the same steps.
+G_t/M is the mean gradient of all M·B' examples: the step is that of one machine with the whole minibatch. w is never
+sent. It is the same on all ranks since it begins the same, and all ranks take the same steps.
 
 Cost: T all-reduces of |w| numbers each; one rank alone takes the same path.
 Source: the lecture notes' Algorithm 1, Distributed SGD with All-Reduce.
@@ -62,11 +62,11 @@ def training_step(
     y: Tensor,
     group: dist.ProcessGroup | None = None,
 ) -> None:
-    """A step of any optimizer, as momentum or Adam, on the minibatch of which ``(x, y)`` is this rank's share.
+    """A step of any optimizer, such as momentum or Adam, on a minibatch; ``(x, y)`` is this rank's share of it.
 
-    Optimizers see the mean gradient of the whole minibatch, so that their state stays alike on all ranks, too."""
+    Optimizers get the mean gradient of the whole minibatch, so that their state stays the same on all ranks, too."""
     optimizer.zero_grad()
-    if len(x):  # of no examples there is no mean loss
+    if len(x):  # without examples there is no mean loss
         loss(model(x), y).backward()  # type: ignore[no-untyped-call]
     average_gradients(model.parameters(), len(x), group)
     optimizer.step()
@@ -75,9 +75,9 @@ def training_step(
 def average_gradients(parameters: Iterable[Tensor], examples: int, group: dist.ProcessGroup | None = None) -> None:
     """Each ``.grad``, the mean over this rank's examples, becomes the mean over the examples of all ranks.
 
-    Shares may differ, or be empty: each rank's gradient counts as often as it has examples, sum of n_m·g_m divided by
+    Shares may differ in size, or be empty: gradients are weighted by the number of examples, sum of n_m·g_m divided by
     the sum of n_m. (The mean of the ranks' means would favour the examples of small shares.) One all-reduce of |w| + 1
-    numbers: the last one is n_m.
+    numbers, the last of which is n_m.
     """
     weights = [p for p in parameters if p.requires_grad]
     gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in weights]

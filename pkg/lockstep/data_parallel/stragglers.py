@@ -1,8 +1,8 @@
-"""Who keeps the others waiting, and what helps: backup workers.
+"""Stragglers, and backup workers against them.
 
-A synchronous step ends with its slowest machine, and the more machines there are, the slower is the slowest. With b
-backup workers a step does not wait for the last b: it uses the first N - b gradients and throws the others away. Is
-more lost with the thrown away, or with the waiting? Count: gradients used per second.
+A synchronous step takes as long as its slowest machine, and the more machines there are, the slower is the slowest.
+With b backup workers a step does not wait for the last b: it uses the first N - b gradients and drops the others. The
+number of gradients used per second tells which b is best.
 
 Source: J. Chen, X. Pan, R. Monga, S. Bengio and R. Jozefowicz, Revisiting Distributed Synchronous SGD, 2016,
 arXiv:1604.00981.
@@ -26,25 +26,26 @@ Gradient = Callable[[Tensor, int], Tensor]  # of the parameters, for the worker'
 
 
 def backup_workers(seconds: Seconds) -> int:
-    """The number of backup workers with which most gradients a second are used; of equally good ones the smallest."""
+    """The number of backup workers that maximises the gradients used per second; of several such the smallest."""
     return max(range(len(seconds[0])), key=lambda backups: gradients_per_second(seconds, backups))
 
 
 def gradients_per_second(seconds: Seconds, backups: int) -> float:
-    """Of all steps together, where each of them ends as soon as all but the slowest ``backups`` machines are done."""
+    """Gradients used per second over all steps, each of which ends when all but the slowest ``backups`` machines are
+    done."""
     used = len(seconds[0]) - backups
     return len(seconds) * used / math.fsum(sorted(step)[used - 1] for step in seconds)
 
 
 def drawn_seconds(machines: int = 50, steps: int = 200, seed: int = 0) -> list[list[float]]:
-    """Machines that take 1 s, more or less, and one time in fifty up to 4 s longer: another one each time."""
+    """Random times: about 1 s for each machine and step, and in one case of fifty up to 4 s longer."""
     draw = random.Random(seed)
     late = [[draw.uniform(0, 4) if draw.random() < 0.02 else 0.0 for _ in range(machines)] for _ in range(steps)]
     return [[draw.uniform(0.95, 1.05) + more for more in step] for step in late]
 
 
 def backup_table(seconds: Seconds | None = None, most: int = 8) -> Table:
-    """What 0, 1, 2 ... ``most`` backup workers make of these seconds; by default of ``drawn_seconds()``."""
+    """The throughput with 0, 1, 2 ... ``most`` backup workers, for these seconds or by default ``drawn_seconds()``."""
     seconds = seconds or drawn_seconds()
     N, T, best = len(seconds[0]), len(seconds), backup_workers(seconds)
     rows = []
@@ -58,8 +59,8 @@ def backup_table(seconds: Seconds | None = None, most: int = 8) -> Table:
 def train_with_backups(
     gradient: Gradient, w: Tensor, steps: int, rate: float, backups: int
 ) -> tuple[Tensor, list[int]]:
-    """SGD on all ranks but 0, which has the parameters: a step ends with the gradients of all workers but ``backups``.
-    On every rank the parameters after ``steps`` steps; and on rank 0, by rank, how many gradients were used."""
+    """SGD with workers on all ranks but 0, which has the parameters: a step ends with the gradients of all workers but
+    ``backups``. Returns the parameters after ``steps`` steps, and on rank 0 how many gradients of each rank it used."""
     if dist.get_rank() == 0:
         return _serve(w, steps, rate, backups)
     return _work(gradient, w, steps), []
@@ -71,12 +72,12 @@ def _serve(w: Tensor, steps: int, rate: float, backups: int) -> tuple[Tensor, li
     for step in range(steps):
         total, waiting = torch.zeros_like(w), list[int]()
         while len(waiting) < ranks - 1 - backups:
-            source = dist.recv(message)  # from whoever is first
+            source = dist.recv(message)  # from any rank
             if message[0] == step:
                 total += message[1:].view_as(w)
                 waiting.append(source)
                 used[source] += 1
-            else:  # too late: thrown away, and its worker goes on with what all have
+            else:  # too late: dropped, and its worker continues with the current parameters
                 dist.send(_packed(step, w), source)
         w = w - rate * total / len(waiting)
         for source in waiting:
@@ -106,7 +107,7 @@ def find_straggler(trace: Trace) -> int:
 
 
 def waited_for(trace: Trace) -> list[float]:
-    """By rank, for how many seconds the others, all together, stood in an all-reduce to which it came last."""
+    """For each rank, the total seconds that the others waited in all-reduces to which it came last."""
     meetings: dict[int | None, list[Event]] = {}
     for event in trace.of_kind("all_reduce"):
         meetings.setdefault(event.message, []).append(event)

@@ -1,4 +1,4 @@
-"""Who is in the result? A collective's own answer, read off dyed tensors: no knowledge of the exercise is needed.
+"""Whose data is in the result of a collective? Found by running it on "dyed" tensors, whatever the algorithm.
 
     dyed = dye(ring_all_reduce, ranks=4)      run the function on dyed tensors
     dyed.rows[2][0]                           what element 0 of rank 2 is made of
@@ -6,18 +6,28 @@
     profile(dyed, "rotation")                 the same for a ring that turns the other way
     show.xray(dyed)                           the picture
 
-Like a dye in a river: poured in at one place, it shows where the water goes. ``experiment`` runs the function,
-``digits`` says what is poured in and reads it again, ``dyed`` is what was found, as plain data, ``wanted`` what should
-have been found, ``flaw`` what differs, ``told`` its sentence, and ``profile`` a form in which the same mistake is
-written the same.
+Each rank's tensor is "dyed" with numbers that can be told apart in a sum, as a dye in a river shows where its water
+goes.
+
+Read in this order:
+
+    dyed_run        dye(): run the function on dyed tensors, and read the results
+    encoding        balanced digits: the numbers that make up a dye, and reading them in a sum
+    decoding        from the results of all calls to the linear map behind them
+    provenance      what was found, as plain data: which rank's element is in which result, and how often
+    expected        what a right result holds: sum, average, a rank's tensor, shifted
+    flaw            the difference between the two, as facts
+    sentences       that difference in a sentence
+    rounds          what each rank holds before each round of messages
+    canonical_form  profile(): equal for the same mistake, whatever the numbering of ranks (colour refinement)
 """
 
-from lockstep.dye.dyed import Cell, Dyed, Part, Row
-from lockstep.dye.experiment import dye
+from lockstep.dye.canonical_form import profile
+from lockstep.dye.dyed_run import dye
+from lockstep.dye.expected import Wanted, average, like, only_at, shifted, tensor_of, total
 from lockstep.dye.flaw import Flaw, find_flaw
-from lockstep.dye.profile import profile
-from lockstep.dye.told import told
-from lockstep.dye.wanted import Wanted, average, like, only_at, shifted, tensor_of, total
+from lockstep.dye.provenance import Cell, Dyed, Part, Row
+from lockstep.dye.sentences import told
 
 __all__ = [
     "Cell",

@@ -1,4 +1,4 @@
-"""What is wrong with a result, as facts: how much of it is right, and its plainest wrong element."""
+"""The difference between a result and the expected one: how much is right, and its simplest wrong element."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal
 
-from lockstep.dye.dyed import Dyed
-from lockstep.dye.wanted import Wanted
+from lockstep.dye.expected import Wanted
+from lockstep.dye.provenance import Dyed
 
 Kind = Literal["length", "alone", "times", "own", "cell"]
-Shares = Mapping[tuple[int, int], Fraction]  # (rank, element): how often it is there
+Shares = Mapping[tuple[int, int], Fraction]  # (rank, element): multiplicity
 
 
 @dataclass(frozen=True)
 class Flaw:
-    """The first that holds, of::
+    """The first of these that applies::
 
-        length    the result of ``rank`` has ``there`` elements and not ``needed``
-        alone     every element holds ``alone`` that came from nobody, and is right without it
+        length    the result of ``rank`` has ``there`` elements instead of ``needed``
+        alone     every element contains the constant ``alone``, and is right without it
         times     every element is ``factor`` times what it should be
-        own       every rank of two or more has its own tensor, as before
-        cell      element ``element`` of rank ``rank`` holds ``held`` and ``alone``, and not ``wanted``
+        own       every rank (of at least two) still has its own tensor
+        cell      element ``element`` of rank ``rank`` has ``held`` and the constant ``alone`` instead of ``wanted``
 
-    ``right[rank]`` is how many of ``sizes[rank]`` elements are right; both are of the ranks that are judged only.
+    ``right[rank]`` of ``sizes[rank]`` elements are right, for the ranks whose results matter.
     """
 
     kind: Kind
@@ -43,7 +43,7 @@ class Flaw:
 
 @dataclass(frozen=True)
 class Compared:
-    """An element beside what belongs there."""
+    """An element of a result, compared with the expected one."""
 
     rank: int
     element: int
@@ -57,7 +57,7 @@ class Compared:
 
     @property
     def factor(self) -> Fraction | None:
-        """How many times the wanted one it is; None if it is something else, or nothing."""
+        """The ratio to the expected element; None if it is no multiple of it, or zero."""
         if self.alone or not self.held or self.held.keys() != self.wanted.keys():
             return None
         factors = {self.held[key] / share for key, share in self.wanted.items()}
@@ -69,7 +69,8 @@ class Compared:
 
     @property
     def pattern(self) -> tuple[int, int, int, int]:
-        """What is alike in many wrong elements: how many parts are missing, come too often, do not belong there."""
+        """A signature of the mistake: how many parts are missing, have a wrong multiplicity, or do not belong there,
+        and whether there is a constant."""
         missing = self.wanted.keys() - self.held.keys()
         strange = self.held.keys() - self.wanted.keys()
         differing = [key for key in self.held.keys() & self.wanted.keys() if self.held[key] != self.wanted[key]]
@@ -77,7 +78,7 @@ class Compared:
 
 
 def find_flaw(dyed: Dyed, wanted: Wanted) -> Flaw | None:
-    """None where all is right, and where nothing may be said: ``dyed`` is not certain."""
+    """The difference; None if there is none, or if ``dyed`` is not certain."""
     if not dyed.certain:
         return None
     judged = [rank for rank, row in enumerate(wanted.rows) if row is not None]

@@ -1,13 +1,14 @@
-"""Router collapse: without a balancing loss, one expert eats all; with it, all go on learning.
+"""Router collapse: without a balancing loss one expert gets all tokens; with it, all experts keep learning.
 
-Who gets a few tokens more is trained more, so it is better, so the gate sends it more: the rich get richer. The others
-get no token, so no gradient, and never catch up. What is left is the dense model with a gate, and E - 1 of E experts'
-memory is wasted. It needs a high learning rate to happen within 200 steps: with 0.003 the largest share is 0.6.
+An expert that gets a few more tokens is trained more, so it is better, so the gate sends it more: the rich get richer.
+The others get no tokens, so no gradient, and never catch up. What remains is the dense model with a gate, and the
+memory of E - 1 of E experts is wasted. To see it within 200 steps takes a high learning rate: at 0.003 the largest
+share is 0.6.
 
-A word of care: in so short a training of so small a model experts hardly change the loss. What these runs show is where
-tokens go. At 0.003 the dense model's loss is as low as the mixture's, balanced or not.
+These runs show where tokens go, not that experts help: in so short a training of so small a model experts hardly change
+the loss. At 0.003 the dense model's loss is as low as the mixture's, balanced or not.
 
-The runs stand in the course's file: ``python -m lockstep.experts.collapse`` computes it anew, in half a minute.
+The runs are recorded in the course's file: ``python -m lockstep.experts.collapse`` recomputes it, in half a minute.
 
 Source: Shazeer et al., arXiv:1701.06538, section 4: "self-reinforcing".
 """
@@ -23,8 +24,8 @@ from lockstep.tables import Table, published
 
 RATE, SEED, STEPS = 0.02, 1, 200
 DENSE = "dense"
-WAYS = {"without": 0.0, "with": 0.01, DENSE: None}  # the balancing loss, and how much it counts
-EVERY = 10  # steps whose mean is told
+WAYS = {"without": 0.0, "with": 0.01, DENSE: None}  # the weight of the balancing loss
+EVERY = 10  # steps to average over
 FILE = "collapse.csv"
 PROVENANCE = f"""\
 # Shares of {EXPERTS} experts in the tokens of a GPT whose second block is a mixture, top-1, and its loss (nats a byte);
@@ -36,13 +37,13 @@ PROVENANCE = f"""\
 
 class Moment(NamedTuple):
     way: str  # "with" the balancing loss, "without" it, or "dense": no experts at all
-    step: int  # the last one of those that are told
+    step: int  # the last of those averaged
     loss: float
-    shares: tuple[float, ...]  # of each expert; () where there are none
+    shares: tuple[float, ...]  # of each expert; () if there are none
 
 
 def recorded() -> list[Moment]:
-    """The runs of the course's file."""
+    """The runs in the course's file."""
     names = [f"expert_{i}" for i in range(EXPERTS)]
     return [
         Moment(row["way"], int(row["step"]), float(row["loss"]), tuple(float(row[n]) for n in names if row[n]))
@@ -51,7 +52,7 @@ def recorded() -> list[Moment]:
 
 
 def computed(steps: int = STEPS) -> list[Moment]:
-    """The same, now."""
+    """The same runs, computed now."""
     found = []
     for way, balance in WAYS.items():
         if balance is None:
@@ -66,7 +67,7 @@ def computed(steps: int = STEPS) -> list[Moment]:
 
 
 def written(moments: Sequence[Moment]) -> str:
-    """The course's file with these runs in it."""
+    """The text of the course's file with these runs."""
     head = ",".join(["way", "step", "loss", *(f"expert_{i}" for i in range(EXPERTS))])
     shares = {m: [f"{share:.4f}" for share in m.shares] or [""] * EXPERTS for m in moments}
     lines = [",".join([m.way, f"{m.step}", f"{m.loss:.4f}", *shares[m]]) for m in moments]
@@ -74,7 +75,8 @@ def written(moments: Sequence[Moment]) -> str:
 
 
 def collapse_table(moments: Sequence[Moment] | None = None, every: int = 5) -> Table:
-    """The largest expert's share, with and without the loss, and how many experts have more than 1 % of the tokens."""
+    """The largest expert's share, with and without the loss, and the number of experts with more than 1 % of the
+    tokens."""
     moments = recorded() if moments is None else moments
     rows = [
         [m.way, str(m.step), f"{m.loss:.2f}", f"{100 * max(m.shares):.0f} %" if m.shares else "",

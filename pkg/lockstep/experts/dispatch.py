@@ -1,7 +1,7 @@
-"""Dispatch and combine: tokens travel to their experts' ranks and back, by all-to-alls of uneven parts.
+"""Dispatch and combine: tokens travel to the ranks of their experts and back, in all-to-alls of uneven sizes.
 
     T   tokens of this rank       K   ranks, each with E/K experts: rank r has those from r·E/K on
-    d   width                     R   rows that it sends: a copy of a token for each of its experts, T·k if none drops
+    d   width                     R   rows that it sends: a copy of a token for each of its experts, T·k without drops
     E   experts                   S   rows that it receives
 
     tokens (T, d)                                                                      y (T, d)
@@ -10,17 +10,17 @@
         │ (2) counts, (3) tokens: all-to-all                                               ▲ (5) all-to-all
     rows (S, d), rank by rank ──(4) expert by expert──> each expert its rows ──────> rows (S, d), rank by rank
 
-    (2) Who receives must know how much: an all-to-all of E counts goes ahead of the tokens, and the rank waits for it.
-    (3) The parts differ: rank s gets as many rows as chose its experts. It may be none.
-    (4) They come rank by rank, and of each rank expert by expert. Experts want all of their rows together.
-    (5) is (3) backwards: the same parts return to where they came from, in the same order.
+    (2) A receiver has to know the sizes: an all-to-all of E counts precedes the tokens, and the rank waits for it.
+    (3) The parts are uneven: rank s gets as many rows as chose its experts, possibly none.
+    (4) Rows arrive rank by rank, and from each rank expert by expert. An expert needs all of its rows together.
+    (5) is the reverse of (3): the same parts return to where they came from, in the same order.
 
-The backward pass of an all-to-all is the all-to-all with parts the other way round: gradients take the way back. So a
-layer has 4 all-to-alls of tokens in a training step, (3) and (5) and each of them backwards, and one of counts.
-``cost.experts`` has their bytes.
+The backward pass of an all-to-all is the all-to-all with sent and received sizes exchanged: gradients take the way
+back. So a training step of a layer has 4 all-to-alls of tokens, (3) and (5) and the backward of each, and one of
+counts. ``cost.experts`` has their bytes.
 
-Source: Lepikhin et al., "GShard", arXiv:2006.16668, section 3.2 and algorithm 1, with fixed places; uneven parts as in
-Gale et al., "MegaBlocks", arXiv:2211.15841, which drops nothing.
+Source: Lepikhin et al., "GShard", arXiv:2006.16668, section 3.2 and algorithm 1, with a fixed capacity; uneven sizes as
+in Gale et al., "MegaBlocks", arXiv:2211.15841, which drops nothing.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from lockstep.experts.gate import Routing
 
 
 class AllToAll(torch.autograd.Function):
-    """Rows to all ranks: the first ``sent[0]`` of x to rank 0, the next ``sent[1]`` to rank 1, and so on. Returns what
-    comes, rank by rank, ``received[s]`` rows from rank s. Backwards gradients return."""
+    """All-to-all of rows: the first ``sent[0]`` rows of x go to rank 0, the next ``sent[1]`` to rank 1, and so on.
+    Returns the rows received, ``received[s]`` from rank s, in the order of the ranks. Differentiable."""
 
     @staticmethod
     def forward(
@@ -63,17 +63,17 @@ def all_to_all(
 
 
 class Plan(NamedTuple):
-    """Who goes where, in a call of the layer."""
+    """Which rows go where in one call of the layer."""
 
-    choices: Tensor  # (R,): which of the T·k choices each row is, expert by expert
+    choices: Tensor  # (R,): the index of each row among the T·k choices, expert by expert
     sent: Sequence[int]  # rows to each rank
     received: Sequence[int]  # rows from each rank
-    by_expert: Tensor  # (S,): which of the received rows stands at each place, expert by expert
-    rows: Sequence[int]  # of each of this rank's experts
+    by_expert: Tensor  # (S,): indices of the received rows, expert by expert
+    rows: Sequence[int]  # for each of this rank's experts
 
 
 def plan(routing: Routing, group: dist.ProcessGroup | None = None) -> Plan:
-    """(1) and (2). Raises UsageError if the ranks do not divide the experts."""
+    """(1) and (2). All ranks call it. Raises UsageError if the ranks do not divide the experts."""
     E, K = routing.scores.shape[1], dist.get_world_size(group)
     if E % K:
         raise UsageError(f"{E} experts do not stand on {K} ranks evenly.", "Take a number of ranks that divides them.")
@@ -90,14 +90,15 @@ def plan(routing: Routing, group: dist.ProcessGroup | None = None) -> Plan:
 
 
 def dispatch(x: Tensor, k: int, plan: Plan, group: dist.ProcessGroup | None = None) -> list[Tensor]:
-    """(3) and (4): the rows of each of this rank's experts, from all ranks, of their tokens ``x`` (T, d)."""
+    """(3) and (4): from this rank's tokens ``x`` (T, d) to the rows of each of its experts, from all ranks."""
     rows = x[plan.choices // k]  # (R, d)
     arrived: Tensor = AllToAll.apply(rows, plan.received, plan.sent, group)  # type: ignore[no-untyped-call]
     return list(torch.split(arrived[plan.by_expert], list(plan.rows)))
 
 
 def combine(outputs: Sequence[Tensor], weights: Tensor, plan: Plan, group: dist.ProcessGroup | None = None) -> Tensor:
-    """(5) and (6): y (T, d), from what this rank's experts have made of their rows; ``weights`` (T, k)."""
+    """(5) and (6): y (T, d) of this rank's tokens. ``outputs``: of this rank's experts, for the rows of ``dispatch``;
+    ``weights`` (T, k)."""
     done = torch.cat(list(outputs))  # (S, d), expert by expert
     done = done[torch.argsort(plan.by_expert)]  # rank by rank
     rows: Tensor = AllToAll.apply(done, plan.sent, plan.received, group)  # type: ignore[no-untyped-call]

@@ -1,22 +1,23 @@
-"""A mixture of experts on ranks: every rank has its own tokens, the gate, and E/K of the experts.
+"""Expert parallelism: every rank has its own tokens, the gate, and E/K of the experts.
 
     W   ranks in all: W/K replicas of K ranks each        E   experts, E/K on a rank
     K   ranks that have all the experts together          T   tokens of a rank
 
                  rank 0         rank 1     │     rank 2         rank 3           W = 4, K = 2, E = 4
-    tokens       batch's 1st    2nd        │     3rd            4th quarter      everybody's own
+    tokens       batch's 1st    2nd        │     3rd            4th quarter      each rank its own
     gate         whole          whole      │     whole          whole            a replica on all W ranks
     experts      0, 1           2, 3       │     0, 1           2, 3             a replica on W/K ranks
                  └── all-to-all ───┘       │     └── all-to-all ───┘             `experts_group`: K neighbours, a node
                     └──────────── all-reduce of experts 0, 1 ──┘                 `replicas`: the same place of each
 
-The rest of the model is data-parallel: expert parallelism needs no rank that has no tokens of its own.
+The rest of the model is data-parallel: no rank is without tokens of its own.
 
-(1) Each rank's loss is its tokens' share in the whole batch's mean: their sum, divided by the tokens of all W ranks.
-(2) So gradients are to be *added up*, never averaged: those of what all ranks have over W ranks. An expert's gradient
-    comes from the tokens of K ranks already: the all-to-all brought them. It is added up over its W/K replicas only.
-    (With ranks' own means as losses, *both* are divided by W. To divide an expert's gradient by its W/K replicas makes
-    it K times too large, and each rank's loss still falls.)
+(1) Each rank's loss is its tokens' part of the mean over the whole batch: their sum, divided by the tokens of all W
+    ranks.
+(2) So gradients have to be *summed*, never averaged, over all W ranks for the parameters that all ranks have. The
+    gradient of an expert already includes the tokens of K ranks, which the all-to-all brought. It is summed over its
+    W/K replicas only. (If each rank's loss were its own mean, *both* would be divided by W. Dividing an expert's
+    gradient by its W/K replicas makes it K times too large, and each rank's loss still falls.)
 
 Source: Fedus et al., "Switch Transformers", arXiv:2101.03961, section 5.4; Rajbhandari et al., "DeepSpeed-MoE",
 arXiv:2201.05596, section 5.
@@ -31,19 +32,19 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from lockstep.errors import UsageError
-from lockstep.experts.capacity import limited
 from lockstep.experts.dispatch import combine, dispatch, plan
-from lockstep.experts.expert import Expert
-from lockstep.experts.gate import Routing, TopKGate
+from lockstep.experts.gate import Routing, TopKGate, limited
+from lockstep.experts.serial import Expert
 
 Group = dist.ProcessGroup | None
 
 
 class ExpertParallelMoE(nn.Module):
-    """``gate``, the same on every rank, and this rank's experts of ``hidden`` numbers each: x (T, d) to (T, d).
+    """The mixture-of-experts layer, with ``gate``, the same on every rank, and this rank's experts: x (T, d) to (T, d).
 
-    T may differ between ranks, and be 0. ``group``: the K ranks that share the experts; it has to divide them.
-    ``routing`` is that of the last call, for the losses. All ranks of the group call it, and go backward through it."""
+    ``hidden``: the hidden width of an expert. T may differ between ranks, and be 0. ``group``: the K ranks that share
+    the experts; K has to divide E. ``routing`` is that of the last call, for the losses. All ranks of the group have to
+    call the layer, and run the backward pass through it."""
 
     routing: Routing
 
@@ -58,7 +59,7 @@ class ExpertParallelMoE(nn.Module):
         self.experts = nn.ModuleList([Expert(d, hidden, i, layer, seed, dtype) for i in mine])
 
     def forward(self, x: Tensor, normal: Tensor | None = None) -> Tensor:
-        """``normal`` (T, E): the noisy gate's draws, as in ``TopKGate``."""
+        """``normal`` (T, E): the noisy gate's samples, as in ``TopKGate``."""
         self.routing = limited(self.gate(x, normal), self.capacity_factor)
         where = plan(self.routing, self.group)
         rows = dispatch(x, self.gate.k, where, self.group)
@@ -67,7 +68,7 @@ class ExpertParallelMoE(nn.Module):
 
 
 def experts_of(E: int, group: Group = None) -> range:
-    """The numbers of this rank's experts."""
+    """The indices of this rank's experts. Raises UsageError if the ranks do not divide the experts."""
     r, K = dist.get_rank(group), dist.get_world_size(group)
     if E % K:
         raise UsageError(f"{E} experts do not stand on {K} ranks evenly.", "Take a number of ranks that divides them.")
@@ -75,8 +76,8 @@ def experts_of(E: int, group: Group = None) -> range:
 
 
 def experts_and_replicas(K: int) -> tuple[Group, Group]:
-    """The two groups of this rank, where K neighbours have all experts together: those neighbours, and the ranks that
-    have the same experts. All ranks call it, once. Raises UsageError if K does not divide the ranks."""
+    """This rank's two groups, if each K neighbours have all experts together: those neighbours, and the ranks with the
+    same experts. All ranks have to call it, once. Raises UsageError if K does not divide the ranks."""
     W, rank = dist.get_world_size(), dist.get_rank()
     if W % K:
         raise UsageError(f"{W} ranks are no groups of {K}.", "Take a number that divides them.")
@@ -86,7 +87,8 @@ def experts_and_replicas(K: int) -> tuple[Group, Group]:
 
 
 def add_up_gradients(model: nn.Module, replicas: Group, everyone: Group = None) -> None:
-    """(2): after the backward pass, all ranks of ``everyone`` call it. A parameter that got no gradient has zeros."""
+    """(2) Sum the gradients after the backward pass. All ranks of ``everyone`` have to call it. A missing gradient
+    counts as zeros."""
     experts = {p for module in model.modules() if isinstance(module, ExpertParallelMoE)
                for p in module.experts.parameters()}  # fmt: skip
     _add_up([p for p in model.parameters() if p in experts], replicas)
@@ -94,7 +96,7 @@ def add_up_gradients(model: nn.Module, replicas: Group, everyone: Group = None) 
 
 
 def _add_up(parameters: Iterable[nn.Parameter], group: Group) -> None:
-    """One all-reduce."""
+    """Sum the gradients over the group in one all-reduce."""
     parameters = list(parameters)
     if not parameters:
         return

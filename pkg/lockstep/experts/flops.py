@@ -1,22 +1,22 @@
-"""Where the FLOPs of a transformer go as it grows, and how many of them a mixture of experts needs.
+"""Where the FLOPs of a transformer go as it grows, and how many a mixture of experts needs.
 
     L   layers      s   context, tokens       h   hidden width of an MLP, or of an expert: 4·d
     d   width       V   vocabulary            E   experts, k of them for a token, and S shared ones
 
-Forward, for each token; a parameter that is multiplied and added is 2 FLOPs, and the backward pass takes twice as much:
+Forward pass, per token; a multiply-add is 2 FLOPs, and the backward pass takes twice as many:
 
     projections   L · 8·d²       queries, keys, values, output: four matrices d x d
     FFN           L · 4·d·h      16·d² with h = 4·d: twice the projections, whatever d is
-    attention     L · 4·s·d      scores, and what they weigh; all s positions, as in ``cost.flops``
+    attention     L · 4·s·d      scores, and the weighted sum of values; all s positions, as in ``cost.operations``
     logits        2·d·V
 
-So FFN to projections is 2 : 1 at every size. What shrinks is the rest, because it grows with d only, and those with d².
+So FFN to projections is 2 : 1 at every size. The share of the other two shrinks, since they grow with d, not with d².
 
-With experts in M of the L layers, a token's FFN there is k + S experts and a gate: M·((k + S)·4·d·h + 2·d·E). E counts
-in the gate alone: parameters grow with E, FLOPs hardly.
+With experts in M of the L layers, a token's FFN there is k + S experts and a gate: M·((k + S)·4·d·h + 2·d·E). E appears
+in the gate only: parameters grow with E, FLOPs hardly do.
 
 Sources: Kaplan et al., arXiv:2001.08361, table 1; OPT's shapes: Zhang et al., arXiv:2205.01068, table 1 (760M, which is
-not there, has GPT-3's: Brown et al., arXiv:2005.14165, table 2.1). ``NOTES`` is the lecture notes' table.
+not in it, has the shape of GPT-3's: Brown et al., arXiv:2005.14165, table 2.1). ``NOTES`` is the lecture notes' table.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NOTES: Mapping[str, tuple[float, float, float, float]] = {  # per cent: "MHA", "
 
 
 class Flops(NamedTuple):
-    """Of a token's forward pass."""
+    """FLOPs of a token's forward pass."""
 
     projections: float
     ffn: float
@@ -51,22 +51,27 @@ class Flops(NamedTuple):
 
     @property
     def shares(self) -> list[float]:
-        """In per cent."""
+        """Percentages of the total."""
         return [100 * part / self.total for part in self]
 
 
 def dense_flops(layers: int, width: int, context: int, vocabulary: int) -> Flops:
-    """Of a transformer with MLPs four times as wide as it is."""
+    """FLOPs per token of a transformer whose MLPs are four times as wide as the model."""
     d = width
     return Flops(layers * 8 * d**2, layers * 16 * d**2, layers * 4 * context * d, 2 * d * vocabulary)
+
+
+def opt_flops(size: str) -> Flops:
+    """FLOPs per token of an OPT model, at its own context."""
+    return dense_flops(*OPT[size], OPT_CONTEXT, OPT_VOCABULARY)
 
 
 def active_flops(
     layers: int, width: int, context: int, vocabulary: int, experts: int, k: int, with_experts: int,
     shared: int = 0, hidden: int | None = None,
 ) -> Flops:  # fmt: skip
-    """The same with ``experts`` of width ``hidden`` (4·d) in ``with_experts`` of the layers, ``k`` for a token and
-    ``shared`` ones for all; none is dropped."""
+    """The same with ``experts`` of hidden width ``hidden`` (default 4·d) in ``with_experts`` of the layers, ``k`` for
+    each token and ``shared`` ones for all; no token is dropped."""
     dense, d = dense_flops(layers, width, context, vocabulary), width
     a_layer = (k + shared) * 4 * d * (hidden or 4 * d) + 2 * d * experts
     return dense._replace(ffn=(layers - with_experts) * 16 * d**2 + with_experts * a_layer)
@@ -76,12 +81,12 @@ def token_flops(
     layers: int, width: int, context: int, vocabulary: int, with_experts: int, experts: int, k: int, shared: int,
     hidden: int,
 ) -> int:  # fmt: skip
-    """The total of the same, as the lab asks for it."""
+    """The total of ``active_flops``, in the form that the lab asks for."""
     return int(active_flops(layers, width, context, vocabulary, experts, k, with_experts, shared, hidden).total)
 
 
 def opt_table() -> Table:
-    """The notes' table beside the count."""
+    """Our counts for the OPT models, and the notes' table for comparison."""
     rows = []
     for name, (layers, width) in OPT.items():
         counted = dense_flops(layers, width, OPT_CONTEXT, OPT_VOCABULARY)
@@ -89,12 +94,12 @@ def opt_table() -> Table:
         rows.append([name, *(f"{share:.1f}" for share in counted.shares), f"{counted.ffn / counted.projections:g} : 1",
                      " / ".join(f"{share:g}" for share in NOTES[name]), f"{ratio:.1f} : 1"])  # fmt: skip
     shares = ["projections %", "FFN %", "attention %", "logits %"]
-    head = ["OPT", *shares, "ratio", "the notes: MHA / FFN / attn / logit", "theirs"]
+    head = ["OPT", *shares, "ratio", "a slide: MHA / FFN / attn / logit", "theirs"]
     return Table("Where the FLOPs of a token go; the ratio is that of FFN to projections", head, rows)
 
 
 def growth_table(size: str = "1.3B") -> Table:
-    """An OPT with experts in every other layer, top-1: parameters, and the FLOPs of a token."""
+    """An OPT with experts in every other layer, top-1: parameters, and FLOPs per token."""
     layers, d = OPT[size]
     dense, rows = dense_flops(layers, d, OPT_CONTEXT, OPT_VOCABULARY), []
     for E in (1, 8, 64, 512):

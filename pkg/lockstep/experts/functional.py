@@ -1,7 +1,7 @@
-"""The lab's exercises, answered as short functions on plain tensors. The modules beside have the whole of each.
+"""The lab's exercises as short functions on plain tensors; the other modules have the complete version of each.
 
-T   tokens of this rank       E   experts, E/K on each of K ranks       k   experts of a token
-d   width                     h   hidden width of an expert             C   places of an expert for this rank's tokens
+T   tokens of this rank       E   experts, E/K on each of K ranks       k   experts per token
+d   width                     h   hidden width of an expert             C   places on an expert for this rank's tokens
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ from torch.nn import functional as F
 
 from lockstep.cost.experts import rows
 from lockstep.experts.balance import parts_of_losses
-from lockstep.experts.capacity import within_capacity
 from lockstep.experts.dispatch import combine, dispatch, plan
-from lockstep.experts.gate import Routing, top_k_gate
+from lockstep.experts.gate import Routing, top_k_gate, within_capacity
 from lockstep.experts.training import EVERYTHING, IDLE, KINDS, SIGNS, kind_of
 
 Group = dist.ProcessGroup | None
 
 
 def name_the_expert(tokens: Sequence[int], experts: Sequence[int], E: int) -> list[str]:
-    """For each expert the kind of bytes that it gets the largest part of; or "everything", from 9 of 10 tokens on, or
-    "idle", below 1 of 100."""
+    """For each expert, the kind of bytes of which it gets the largest fraction; but "everything" if it gets at least 90
+    % of the tokens, and "idle" below 1 %."""
     kinds = [kind_of(byte) for byte in tokens]
     total, got = Counter(kinds), Counter(zip(experts, kinds, strict=True))
     named = []
@@ -38,7 +37,7 @@ def name_the_expert(tokens: Sequence[int], experts: Sequence[int], E: int) -> li
 
 
 def load_balancing_loss(scores: Tensor, experts: Tensor, group: Group = None) -> Tensor:
-    """This rank's part of the loss of all ranks' tokens: ``scores`` (T, E), ``experts`` (T, k)."""
+    """This rank's part of the load-balancing loss over all ranks' tokens; ``scores`` (T, E), ``experts`` (T, k)."""
     return parts_of_losses(scores, experts, group)[0]
 
 
@@ -46,8 +45,8 @@ def dispatch_and_combine(
     x: Tensor, experts: Tensor, weights: Tensor, compute: Callable[[int, Tensor], Tensor], E: int, C: int,
     group: Group = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """y (T, d) and which choices found a place (T, k), of tokens ``x`` (T, d) whose choices ``experts`` (T, k) weigh
-    ``weights``. ``compute(i, rows)`` is what this rank's i-th expert makes of rows (n, d); n may be 0."""
+    """y (T, d), and which choices got a place (T, k), for tokens ``x`` (T, d) with choices ``experts`` (T, k) and their
+    ``weights`` (T, k). ``compute(i, rows)`` applies this rank's i-th expert to rows (n, d); n may be 0."""
     kept = within_capacity(experts, E, C)
     where = plan(Routing(experts, weights, weights.new_empty(len(x), E), kept), group)
     arrived = dispatch(x, experts.shape[1], where, group)
@@ -57,8 +56,8 @@ def dispatch_and_combine(
 def expert_parallel_moe(
     x: Tensor, gate: Tensor, up: Tensor, down: Tensor, k: int, loss: Callable[[Tensor], Tensor], group: Group = None
 ) -> list[Tensor]:
-    """The gradients of the sum of all ranks' losses by ``x`` (T, d), by ``gate`` (E, d), and by this rank's ``up``
-    (E/K, h, d) and ``down`` (E/K, d, h). ``loss(y)`` is this rank's, of y (T, d)."""
+    """The gradients of the sum of all ranks' losses with respect to ``x`` (T, d), ``gate`` (E, d), and this rank's
+    ``up`` (E/K, h, d) and ``down`` (E/K, d, h). ``loss(y)`` is this rank's loss for y (T, d)."""
     inputs = [t.detach().requires_grad_() for t in (x, gate, up, down)]
     x, gate, up, down = inputs
     scores = F.linear(x, gate)
@@ -72,7 +71,8 @@ def expert_parallel_moe(
 
 
 def mixture_of_depths(x: Tensor, router: Tensor, block: Callable[[Tensor], Tensor], C: int) -> Tensor:
-    """``x`` (T, d), where ``block`` (C, d) -> (C, d) has added to the C tokens of the highest scores x·``router``."""
+    """``x`` (T, d), plus ``block``, (C, d) to (C, d), of the C tokens with the highest scores x·``router``, times their
+    scores."""
     scores = x @ router
     chosen = torch.argsort(scores, descending=True, stable=True)[:C].sort().values
     return x.index_add(0, chosen, scores[chosen].unsqueeze(1) * block(x[chosen]))
@@ -81,7 +81,8 @@ def mixture_of_depths(x: Tensor, router: Tensor, block: Callable[[Tensor], Tenso
 def step_time_of_loads(
     loads: Sequence[Sequence[int]], row_bytes: int, alpha: float, beta: float, seconds: float
 ) -> float:
-    """Seconds of a forward pass. Rank r has loads[r][e] rows for expert e; an expert takes ``seconds`` for each."""
+    """Seconds of a forward pass. Rank r has loads[r][e] rows for expert e; an expert takes ``seconds`` per row, and a
+    message of n bytes alpha + beta·n."""
     of_rank, K = rows(loads), len(loads)
     most = max(max(r.sent, r.received) for r in of_rank)
     exchange = (K - 1) * (alpha + row_bytes * most / K * beta)

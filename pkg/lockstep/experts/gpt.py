@@ -3,9 +3,9 @@
     embedding ── block 1 ── block 2 ── block 3 ── block 4 ── head          layers = 4
                              experts               experts
 
-All but the experts has the bits of ``models.GPT`` with the same seed: only the MLPs of blocks 2, 4, … are replaced.
-Every expert is as wide as the MLP was, so with k = 1 a token meets as many parameters as in the dense model, and the
-gate's.
+Everything except the experts is bitwise that of ``models.GPT`` with the same seed: only the MLPs of blocks 2, 4, … are
+replaced. Each expert is as wide as the MLP was, so with k = 1 a token uses as many parameters as in the dense model,
+and the gate's.
 
 Source: Fedus et al., "Switch Transformers", arXiv:2101.03961, section 2 and table 9: experts in every other layer.
 """
@@ -17,17 +17,17 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
-from lockstep.experts.dense import SerialMoE
 from lockstep.experts.expert_parallel import ExpertParallelMoE
 from lockstep.experts.gate import Routing, Softmax, TopKGate
+from lockstep.experts.serial import SerialMoE
 from lockstep.models import Block, gpt_layers
 
 Mixture = SerialMoE | ExpertParallelMoE
-MakeMixture = Callable[[TopKGate, int, int], Mixture]  # (gate, numbers of an expert's hidden layer, the block's index)
+MakeMixture = Callable[[TopKGate, int, int], Mixture]  # (gate, hidden width of an expert, index of the block)
 
 
 class MixtureBlock(Block):
-    """A block of ``models`` whose MLP is ``mixture``: (batch, T, width) to the same shape."""
+    """A block of ``models`` with ``mixture`` in place of its MLP: (batch, T, width) to the same shape."""
 
     def __init__(
         self, mixture: Mixture, width: int, heads: int, seed: int, index: int, dtype: torch.dtype = torch.float32
@@ -45,7 +45,7 @@ class MixtureBlock(Block):
 class MixtureGPT(nn.Sequential):
     """``models.GPT`` with mixtures of ``experts`` in blocks 2, 4, …: (batch, T) to scores (batch, T, vocabulary).
 
-    ``make(gate, hidden, index)`` gives each mixture: ``on_one_rank`` by default, or ``on_ranks(group)``."""
+    ``make(gate, hidden, index)`` creates each mixture: ``on_one_rank()`` by default, or ``on_ranks(group)``."""
 
     def __init__(
         self, experts: int = 8, k: int = 1, softmax: Softmax = "before", noisy: bool = False, vocabulary: int = 256,
@@ -64,7 +64,7 @@ class MixtureGPT(nn.Sequential):
 
     @property
     def routings(self) -> Sequence[Routing]:
-        """Of the last call, by mixture."""
+        """The routing of each mixture in the last call."""
         return [mixture.routing for mixture in self.mixtures]
 
 

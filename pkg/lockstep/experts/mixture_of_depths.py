@@ -1,4 +1,4 @@
-"""Mixture of depths: a block computes some of a sequence's tokens; the others go past it.
+"""Mixture of depths: a block computes only some tokens of a sequence; the others bypass it.
 
     T   tokens of a sequence       C   those that the block computes: round(share·T), at least 1
     d   width                      r   a score for each token: x·w
@@ -7,12 +7,12 @@
     x (batch, T, d) ── (1) ───┤                                       + ── (batch, T, d)
                               └───────────── all tokens ──────────────┘
 
-    (1) The C tokens with the highest scores, in their own order: position t sees those up to t that were chosen, too.
-    (2) What the block adds to them. Its attention is between C tokens, so scores cost (C/T)² of what they did.
-    (3) Times the score: that is where the router's gradient comes from.
+    (1) The C tokens with the highest scores, in their original order: position t attends to the chosen ones up to t.
+    (2) What the block adds to them. Attention is among C tokens, so its scores cost (C/T)² of what they did.
+    (3) Multiplied by the score, which is how the router gets a gradient.
 
-The C are known beforehand, as with a capacity, and all shapes with them. But which tokens are chosen depends on the
-whole sequence, those to come as well: to write token by token, a model has to predict whether it would be chosen.
+C is known in advance, as with a capacity, so all shapes are static. But which tokens are chosen depends on the whole
+sequence, later tokens included: to generate token by token, a model has to predict whether a token would be chosen.
 
 Source: Raposo et al., "Mixture-of-Depths", arXiv:2404.02258, equation 1; they take 12.5 % in every other block.
 """
@@ -23,15 +23,15 @@ import torch
 from torch import Tensor, nn
 
 from lockstep.errors import UsageError
-from lockstep.experts.expert import matrix
+from lockstep.experts.gate import matrix
 from lockstep.tables import Table
 
-ROUTER = 900_002  # the number of its vector in ``expert.matrix``
+ROUTER = 900_002  # the number of its vector, see ``gate.matrix``
 
 
 class MixtureOfDepths(nn.Module):
-    """``block``, which maps (batch, C, width) to the same shape and has the residual connection in it (as
-    ``models.Block``), on the ``share`` of the tokens that a router chooses. Raises UsageError."""
+    """Applies ``block`` to the ``share`` of the tokens that a router chooses. ``block`` maps (batch, C, width) to the
+    same shape and includes its residual connection, like ``models.Block``. Raises UsageError unless 0 < share <= 1."""
 
     def __init__(self, block: nn.Module, width: int, share: float = 0.125, layer: int = 0, seed: int = 0) -> None:
         super().__init__()
@@ -51,24 +51,24 @@ class MixtureOfDepths(nn.Module):
         return x.scatter_add(1, places, added * r.gather(1, chosen).unsqueeze(-1))  # (3)
 
     def chosen(self, scores: Tensor) -> Tensor:
-        """The places (batch, C) of the highest of ``scores`` (batch, T), ascending; of equal ones the first."""
+        """The positions (batch, C) of the highest ``scores`` (batch, T), ascending; ties go to the earlier token."""
         C = max(1, round(self.share * scores.shape[1]))
         return torch.argsort(scores, dim=1, descending=True, stable=True)[:, :C].sort(dim=1).values
 
 
 def block_flops(tokens: int, width: int) -> float:
-    """Of a block of ``models`` with ``tokens`` in the sequence, forward: 24·d² + 4·T·d for each."""
+    """FLOPs of the forward pass of a block of ``models`` on ``tokens`` tokens: 24·d² + 4·T·d for each."""
     return tokens * (24 * width**2 + 4 * tokens * width)
 
 
 def depth_flops(tokens: int, width: int, share: float) -> float:
-    """The same with a router in front: its scores, and the block on C tokens."""
+    """The same with a router: its scores, and the block on C tokens."""
     C = max(1, round(share * tokens))
     return block_flops(C, width) + 2 * tokens * width
 
 
 def depths_table(tokens: int = 2048, width: int = 2048) -> Table:
-    """What a block with a router costs, by the share of the tokens that go through."""
+    """The cost of a block with a router, by the share of the tokens that it computes."""
     whole = block_flops(tokens, width)
     rows = [[f"{share:g}", f"{depth_flops(tokens, width, share) / whole:.5f}"] for share in (1, 1 / 2, 1 / 4, 1 / 8)]
     caption = f"Mixture of depths: {tokens:,} tokens of width {width:,}"

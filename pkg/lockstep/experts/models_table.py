@@ -1,17 +1,18 @@
-"""Mixtures that were trained, from 1991 on: active and total parameters from their shapes, beside the published ones.
+"""Published mixtures of experts, from 1991 on: active and total parameters computed from their shapes.
 
     d   width          E   experts of a layer with experts     m   matrices of an MLP: 2, or 3 if it is gated (GLU)
-    h   width of an MLP's hidden layer, and of an expert's     k   experts of a token, s shared ones on top
-    L   layers, of which M have experts instead of an MLP      A   parameters of one layer's attention
+    h   width of an MLP's hidden layer, and of an expert's     k   experts per token, plus s shared ones
+    L   layers, M of which have experts instead of an MLP      A   attention parameters of a layer
 
     total  = L·A + (L-M)·m·d·h + M·((E+s)·m·d·h_e + E·d) + embeddings
     active = L·A + (L-M)·m·d·h + M·((k+s)·m·d·h_e + E·d) + embeddings        h_e: of an expert
 
-A token meets the active ones. Compute follows them, and memory the total: sparse experts save compute, not memory.
-What is left out is small: norms, biases, positions.
+The active parameters are those that a token uses, with all embeddings, as the published figures have them; of the first
+embedding it meets one row only. Compute grows with the active ones, memory with the total: sparse
+experts save compute, not memory. Norms, biases and positions, which are small, are left out.
 
-In an encoder-decoder (Switch) L counts both halves, and the decoder's layers have a second attention. Whether GPT-4 is
-a mixture is unpublished; PaLM-540B and LLaMA-65B are dense.
+For an encoder-decoder (Switch), L counts both halves, and the decoder's layers have a second attention. Whether GPT-4
+is a mixture has not been published; PaLM-540B and LLaMA-65B are dense.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from lockstep.tables import Table
 
 
 class Model(NamedTuple):
-    """Numbers as in the docstring; ``published``: total and active parameters, 0 where the source has none."""
+    """The shape of a model, as in the module's docstring. ``published``: total and active parameters, 0 if the source
+    does not give them."""
 
     name: str
     year: int
@@ -37,19 +39,19 @@ class Model(NamedTuple):
     shared: int = 0
     hidden: int = 0
     matrices: int = 2  # of an expert
-    dense_matrices: int = 0  # of an MLP where there are no experts, if it differs
-    gate: tuple[int, int] = (0, 0)  # its parameters, and those that a token meets, if it is not one matrix E·d
+    dense_matrices: int = 0  # of an MLP in layers without experts, if it differs
+    gate: tuple[int, int] = (0, 0)  # total and active parameters, if it is not one matrix E·d
     published: tuple[float, float] = (0, 0)
     source: str = ""
 
     @property
     def expert(self) -> int:
-        """Parameters of one."""
+        """The parameters of one expert."""
         return self.matrices * self.width * self.expert_hidden
 
     @property
     def elsewhere(self) -> int:
-        """Parameters that every token meets, experts and gates left out."""
+        """The parameters that every token uses, except gates and experts."""
         mlp = (self.dense_matrices or self.matrices) * self.width * self.hidden
         return self.layers * self.attention + (self.layers - self.with_experts) * mlp + self.embeddings
 
@@ -65,7 +67,7 @@ class Model(NamedTuple):
 
 
 def grouped_query(width: int, heads: int, kv_heads: int, of_head: int) -> int:
-    """A: queries and output of all heads, keys and values of ``kv_heads``."""
+    """A of grouped-query attention: queries and output of all heads, keys and values of ``kv_heads``."""
     return 2 * width * heads * of_head + 2 * width * kv_heads * of_head
 
 
@@ -78,13 +80,13 @@ def latent(width: int, heads: int, query: int, key_value: int, plain: int, rotar
 
 
 def two_levels(width: int, experts: int, groups: int) -> tuple[int, int]:
-    """A noisy gate that chooses 2 of ``groups`` first, and then 2 experts in each (arXiv:1701.06538, appendix B): the
-    parameters of W and W_noise, and those that a token meets."""
+    """A noisy gate that first chooses 2 of ``groups``, and then 2 experts in each (arXiv:1701.06538, appendix B): the
+    parameters of W and W_noise, and the active ones."""
     return 2 * width * (groups + experts), 2 * width * (groups + 2 * experts // groups)
 
 
 def t5(width: int, heads: int, of_head: int = 64) -> int:
-    """A, on average: two attentions of the decoder's layers, one of the encoder's."""
+    """A of T5, on average: two attentions in each decoder layer, one in each encoder layer."""
     return 3 * grouped_query(width, heads, heads, of_head) // 2
 
 
@@ -140,9 +142,19 @@ MODELS = (
         "LLaMA-4 Maverick", 2025, 5120, 48, 24, 128, 1, 8192, grouped_query(5120, 40, 8, 128), 2 * 202_048 * 5120,
         shared=1, hidden=16384, matrices=3, published=(400e9, 17e9), source="Meta's model card and config.json",
     ),
+    Model(
+        "Qwen3-235B-A22B", 2025, 4096, 94, 94, 128, 8, 1536, grouped_query(4096, 64, 4, 128), 2 * 151_936 * 4096,
+        matrices=3, published=(235e9, 22e9),
+        source="configs/model/qwen3_235b_a22b.yaml in Ascend/MindSpeed-RL; published: Megatron Bridge's documentation",
+    ),
+    Model(
+        "gpt-oss-120b", 2025, 2880, 36, 36, 128, 4, 2880, grouped_query(2880, 64, 8, 64), 2 * 201_088 * 2880,
+        matrices=3, published=(117e9, 5.1e9),
+        source="gpt_oss/torch/model.py and README.md of openai/gpt-oss; 5.1 B without one of two embeddings",
+    ),
 )  # fmt: skip
 
-DENSE = (  # for comparison: no layer has experts, and every token meets everything
+DENSE = (  # for comparison: no layer has experts, and every token uses all parameters
     Model(
         "PaLM-540B", 2022, 18432, 118, 0, 0, 0, 0, grouped_query(18432, 48, 1, 256), 256_000 * 18432, hidden=73728,
         dense_matrices=3, published=(540.35e9, 0), source="arXiv:2204.02311, table 1",
@@ -160,7 +172,8 @@ def find(name: str) -> Model:
 
 
 def models_table() -> Table:
-    """``published``: total and active, as far as the source has them."""
+    """Parameters of all ``MODELS``; the last column has the published total and active ones, if the source gives
+    them."""
     head = ["model, year", "experts", "of a token", "total", "active", "active, %", "published"]
     return Table("Mixtures of experts: parameters from the published shapes", head, [_row(m) for m in MODELS])
 
@@ -173,7 +186,7 @@ def _row(m: Model) -> list[str]:
 
 
 def short(parameters: float) -> str:
-    """Three digits: 671 B, 12.9 B, 46; nothing where nothing is known."""
+    """A number of parameters to three digits: 671 B, 12.9 B, 46; "" for 0, which is unknown."""
     for unit, size in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("k", 1e3)):
         if parameters >= size:
             return f"{parameters / size:.3g} {unit}"
@@ -181,7 +194,7 @@ def short(parameters: float) -> str:
 
 
 def parts_table(name: str) -> Table:
-    """Of what a model consists: what a token needs to know of it."""
+    """The parameters of each part of a model."""
     m = find(name)
     mlp = (m.dense_matrices or m.matrices) * m.width * m.hidden
     parts = [

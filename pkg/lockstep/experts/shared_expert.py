@@ -1,4 +1,4 @@
-"""A shared expert: it computes every token, on the token's own rank, while the others' tokens travel.
+"""A shared expert: it computes every token, on the token's own rank, while the tokens of the other experts travel.
 
     y = E_shared(x) + Σ_i G_i(x)·E_i(x)
 
@@ -6,12 +6,12 @@
     compute        │        (2) shared expert       │
     link           │ ──────── all-to-all ─────────────────────────> │
 
-It needs no gate and no message, so it is there to hide one. What all tokens need, one expert learns, and not each of
-the others again: DeepSeekMoE's reason to have it. DeepSeek-V3 has one of 257; LLaMA-4 one beside the one that the gate
-chooses, and weighs that by a sigmoid.
+It needs neither the gate nor a message, so its computation can hide one. What all tokens need is learnt by one expert
+instead of by each of the others again: DeepSeekMoE's reason to have it. DeepSeek-V3 has one shared expert and 256
+routed ones. LLaMA-4 has one in addition to the expert that the gate chooses, whose output it weighs by a sigmoid.
 
-Autograd goes back through (3), (2), (1): the nodes that were made last come first. So the gradients of the tokens that
-arrived begin their way back in (3), and (1) waits for them after (2): the backward pass hides as much.
+Autograd goes back through (3), (2), (1): nodes created last come first. So the gradients of the tokens that arrived
+begin their way back in (3), and (1) waits for them after (2): the backward pass overlaps the same way.
 
 Source: Dai et al., "DeepSeekMoE", arXiv:2401.06066, section 3.2; hiding the dispatch: Rajbhandari et al.,
 "DeepSpeed-MoE", arXiv:2201.05596, has the residual expert, Megatron Core the overlap (``--moe-shared-expert-overlap``).
@@ -27,20 +27,19 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from lockstep.experts.capacity import limited
 from lockstep.experts.dispatch import Plan, combine, plan
-from lockstep.experts.expert import Expert
 from lockstep.experts.expert_parallel import ExpertParallelMoE
-from lockstep.experts.gate import TopKGate
+from lockstep.experts.gate import TopKGate, limited
+from lockstep.experts.serial import Expert
 from lockstep.tables import Table
 from lockstep.worlds import run
 
-SHARED = 400_000  # its number in ``expert.matrix``
+SHARED = 400_000  # its number, see ``gate.matrix``
 
 
 @dataclass
 class Travelling:
-    """An all-to-all that is under way, how it is cut, and what will have come of it."""
+    """An all-to-all in flight: its sizes, its handle and its output buffer."""
 
     where: Plan
     group: dist.ProcessGroup | None
@@ -54,7 +53,7 @@ class Travelling:
         )
 
     def wait(self) -> Tensor:
-        """What has come."""
+        """The rows received."""
         self.work.wait()
         assert self.coming is not None
         arrived, self.coming = self.coming, None
@@ -62,7 +61,8 @@ class Travelling:
 
 
 class Begin(torch.autograd.Function):
-    """(1) Forward: post, and return a single number that joins (1) with (3). Backward: wait for what (3) has posted."""
+    """(1) Forward: start the all-to-all, and return a scalar that links (1) to (3) in the graph. Backward: wait for the
+    one that (3) has started."""
 
     @staticmethod
     def forward(ctx: Any, rows: Tensor, travelling: Travelling) -> Tensor:
@@ -76,7 +76,7 @@ class Begin(torch.autograd.Function):
 
 
 class Arrived(torch.autograd.Function):
-    """(3) Forward: wait. Backward: post the gradients' way back."""
+    """(3) Forward: wait for the all-to-all. Backward: start the one that returns the gradients."""
 
     @staticmethod
     def forward(ctx: Any, begun: Tensor, travelling: Travelling) -> Tensor:
@@ -91,9 +91,9 @@ class Arrived(torch.autograd.Function):
 
 
 class SharedExpertMoE(nn.Module):
-    """``mixture`` and a shared expert of ``hidden`` numbers, the same on every rank: x (T, d) to (T, d).
+    """``mixture`` plus a shared expert of hidden width ``hidden``, the same on every rank: x (T, d) to (T, d).
 
-    ``overlap=False`` computes the shared expert after the rest, with the same result."""
+    With ``overlap=False`` the shared expert is computed after the others, with the same result."""
 
     def __init__(
         self, mixture: ExpertParallelMoE, hidden: int, layer: int = 0, seed: int = 0, overlap: bool = True
@@ -119,11 +119,11 @@ class SharedExpertMoE(nn.Module):
         return shared + combine(outputs, mixture.routing.weights, where, mixture.group)
 
 
-# ---- what it hides
+# ---- what the overlap hides
 
 
 def passed(overlap: bool, width: int = 256, hidden: int = 1024, tokens: int = 512) -> list[Tensor]:
-    """On a rank: the gradients after a forward and a backward pass of four experts, top-1, and a shared one."""
+    """Runs on each rank: the gradients after a forward and a backward pass of four experts, top-1, and a shared one."""
     layer = SharedExpertMoE(ExpertParallelMoE(TopKGate(width, 4, 1), hidden), hidden, overlap=overlap)
     drawn = torch.Generator().manual_seed(dist.get_rank())
     layer(torch.randn(tokens, width, generator=drawn)).square().sum().backward()
@@ -131,7 +131,7 @@ def passed(overlap: bool, width: int = 256, hidden: int = 1024, tokens: int = 51
 
 
 def overlap_table(ranks: int = 4, on: str = "dgx-a100") -> Table:
-    """The same layer twice: the shared expert after the others, and while their tokens travel."""
+    """The same layer twice: with the shared expert after the others, and while their tokens travel."""
     then, first = (run(passed, overlap, ranks=ranks, on=on) for overlap in (False, True))
     pairs = [pair for a, b in zip(then.values, first.values, strict=True) for pair in zip(a, b, strict=True)]
     apart = max((a - b).abs().max().item() for a, b in pairs)

@@ -1,7 +1,7 @@
-"""The small GPT with experts, trained on the source of Python's standard library; and what its experts have learnt.
+"""Training the small GPT with experts on the source of Python's standard library; and what its experts have learnt.
 
-Nobody tells an expert what it is for. The gate sees a token's vector, and sends bytes that want the same treatment to
-the same expert: blanks to one, vowels to another. Which expert gets what is chance, and differs from seed to seed.
+No expert is assigned a task. The gate sees a token's vector, and sends bytes that benefit from the same treatment to
+the same expert: blanks to one, vowels to another. Which expert gets which is chance, and differs between seeds.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from lockstep.tables import Table
 from lockstep.tally import counted
 
 EXPERTS, EXAMPLES, CONTEXT, STEPS, RATE, BALANCE = 4, 8, 64, 120, 0.01, 0.01
-TOLD = 10  # steps after which progress is told
-UNSEEN = 10_000  # the seed of a batch that no training draws
+TOLD = 10  # steps between reports of progress
+UNSEEN = 10_000  # the seed of a batch that is never used in training
 
 
 class Trained(NamedTuple):
     model: MixtureGPT
-    losses: list[float]  # nats for each next byte, by step; without the balancing loss
+    losses: list[float]  # nats per byte, by step; without the balancing loss
     shares: list[list[float]]  # of each expert in the step's tokens, by step
 
 
@@ -41,7 +41,7 @@ def trained(
     text: Tensor | None = None,
 ) -> Trained:
     """A GPT whose second block is a mixture of ``experts``, top-1, after ``steps`` steps of Adam on ``EXAMPLES`` pieces
-    of the text. ``balance``: how much the load-balancing loss counts, α of Switch Transformers; 0 switches it off."""
+    of the text. ``balance``: the weight of the load-balancing loss, α in Switch Transformers; 0 switches it off."""
     text = library_text() if text is None else text
     found = Trained(MixtureGPT(experts, seed=seed), [], [])
     adam = torch.optim.Adam(found.model.parameters(), rate)
@@ -63,7 +63,7 @@ def take_step(training: Trained, adam: torch.optim.Optimizer, x: Tensor, y: Tens
 
 
 def dense_losses(rate: float = RATE, steps: int = STEPS, seed: int = 0, text: Tensor | None = None) -> list[float]:
-    """The losses of the same GPT with its MLP in place of the experts, on the same pieces."""
+    """The losses of the same GPT without experts, on the same pieces."""
     text = library_text() if text is None else text
     model, losses = GPT(seed=seed), list[float]()
     adam = torch.optim.Adam(model.parameters(), rate)
@@ -80,8 +80,8 @@ def dense_losses(rate: float = RATE, steps: int = STEPS, seed: int = 0, text: Te
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Matrices as small as these are not worth a second thread: where cores are busy it makes a step several times as
-    long."""
+    """Run with one torch thread: for matrices this small a second one does not pay, and on busy cores it makes a step
+    several times as long."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -91,7 +91,7 @@ def one_thread() -> Iterator[None]:
 
 
 def routed(model: MixtureGPT, text: Tensor | None = None, examples: int = 64) -> tuple[Tensor, Tensor]:
-    """Pieces (examples, CONTEXT) that were not drawn in training, and the expert of each of their bytes."""
+    """Pieces (examples, CONTEXT) that were not used in training, and the expert of each of their bytes."""
     text = library_text() if text is None else text
     x, _ = text_batch(text, examples, CONTEXT, seed=UNSEEN)
     with torch.no_grad():
@@ -101,7 +101,7 @@ def routed(model: MixtureGPT, text: Tensor | None = None, examples: int = 64) ->
 
 
 def bytes_of_experts(model: MixtureGPT, text: Tensor | None = None, examples: int = 64) -> list[Counter[int]]:
-    """Which bytes each expert gets of such pieces, and how many of each."""
+    """For each expert, how many of each byte of such pieces it gets."""
     x, chosen = routed(model, text, examples)
     (mixture,) = model.mixtures
     return [Counter(x[chosen == i].tolist()) for i in range(len(mixture.gate.weight))]
@@ -121,7 +121,7 @@ def kind_of(byte: int) -> str:
 
 
 def shares_of_kinds(counts: Sequence[Counter[int]]) -> list[dict[str, float]]:
-    """For each expert: which share of all bytes of a kind it has got."""
+    """For each expert, its fraction of all bytes of each kind."""
     total, found = Counter[str](), list[Counter[str]]()
     for of_expert in counts:
         kinds = Counter[str]()
@@ -133,7 +133,7 @@ def shares_of_kinds(counts: Sequence[Counter[int]]) -> list[dict[str, float]]:
 
 
 def experts_table(model: MixtureGPT, text: Tensor | None = None, shown: int = 10) -> Table:
-    """A row for each expert: its share of the tokens, of each kind of bytes, and the bytes that it gets most."""
+    """A row for each expert: its share of the tokens and of each kind of bytes, and its most frequent bytes."""
     counts = bytes_of_experts(model, text)
     total = sum(c.total() for c in counts)
     kinds = shares_of_kinds(counts)

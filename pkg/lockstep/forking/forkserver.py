@@ -1,4 +1,4 @@
-"""The fork server itself, run as ``python -m lockstep.forking.forkserver SOCKET PARENT``.
+"""The fork server, run as ``python -m lockstep.forking.forkserver SOCKET PARENT``: it loads torch, and forks children.
 
 ::
 
@@ -7,19 +7,18 @@
         ├──(2) pid ... (4) exit status, by pipe────┘                    │
         └──(3) messages, by socket pair ────────────────────────────────┘
 
-While nothing runs, the server forks spares for the next run (``preforked``): such a child is there already.
+While nothing runs, the server forks spares for the next run (``preforked``). If nobody asks for a run at first, as in a
+notebook, it loads what few runs need (``preloaded``).
 
-multiprocessing's forkserver would import the learner's ``__main__`` anew in every child; this one never does. Forking
-is safe only from a process with one thread that has not run OpenMP: hence OMP_NUM_THREADS=1 before torch is imported,
-and nothing is computed here, on no device. The server ends with its parent, and its children end with it.
+Unlike multiprocessing's forkserver, it never imports the learner's ``__main__`` in children. Forking is safe only from
+a process with one thread that has not run OpenMP: hence OMP_NUM_THREADS=1 before torch is imported, and the server
+itself computes nothing, on no device. The server ends with its parent, and its children end with it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
-import gc
-import importlib
 import json
 import os
 import select
@@ -27,60 +26,38 @@ import selectors
 import signal
 import socket
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from multiprocessing.connection import Connection
 
-from lockstep.forking import hugepages
+from lockstep.forking import hugepages, left_behind
 from lockstep.forking.child import STATUS, enter, kill_group
-from lockstep.forking.gc_freeze import freeze
+from lockstep.forking.fork_request import FILES, LOAD, LOADED, LONGEST, READY, Request
 from lockstep.forking.preforked import MOST, Slots, WarmPool, Wish
-from lockstep.forking.request import FILES, LOAD, LOADED, LONGEST, READY, Request
+from lockstep.forking.preloaded import UNASKED, load, preload
 
-PRELOAD = (
-    "torch",
-    "torch.distributed",
-    "torch.distributed.fsdp",
-    "torch.distributed.tensor.parallel",
-    "torch.distributed.pipelining",
-    "torch.nn.parallel",
-    "torch.utils.serialization.config",
-    "numpy.ctypeslib",
-    "numpy.random",
-    "cloudpickle",
-    "lockstep.launch.rank_process",
-    "lockstep.virtual.fake_simulation",
-)
-WORTH = 40  # forks: as many save what it takes to make huge pages
+UNHURRIED = 0.5  # seconds from the start without any request, after which the rest is loaded
+WORTH = 40  # forks that outweigh the cost of making huge pages
+SLOWLY = 0.005  # seconds between two of them while ranks run
 _PR_SET_PDEATHSIG = 1
 
 
-def preload() -> None:
-    """Load torch, and let it read what it reads at its first seed: the sources on the way there, for CUDA's book of
-    stacks, which takes 3 ms. A child seeds itself anew. The collector rests meanwhile: it takes a fifth of the time,
-    and would find little."""
-    gc.disable()
-    for module in PRELOAD:
-        importlib.import_module(module)
-    importlib.import_module("lockstep.launch.job").seed_rank(0, 0)  # here, since it imports torch
-    freeze()
-    gc.enable()
-
-
 class Server:
-    """The server's own side: waits for requests and for children that end; while all is quiet, it forks spares, unless
-    its ``parent`` is not there for long (``spares``)."""
+    """The server's main loop: waits for requests and for the ends of children; when idle, it forks spares, unless
+    ``spares`` is False, for a ``parent`` that ends soon."""
 
     def __init__(self, control: socket.socket, parent: int, spares: bool = True) -> None:
         self._control = control
-        self._reports: dict[int, int] = {}  # pid of a rank → the pipe that takes its exit status
-        self._pool: WarmPool | None = None  # that is to serve the run which is being asked for
+        self._reports: dict[int, int] = {}  # pid of a rank → the pipe for its exit status
+        self._pool: WarmPool | None = None  # for the run that is being requested
         self._asked: list[tuple[int, int, int]] = []  # the files of that run's children so far
         self._slots = Slots(self._separate, most=MOST if spares else 0)
-        self._forks = 0  # since memory lies in small pages
+        self._unasked = [*UNASKED] if spares else []  # modules to load, until the first request comes
+        self._forks = 0  # since the memory was last in small pages
+        self._collapsing: Iterator[int] | None = None  # while there are huge pages to be made
         self._selector = selectors.DefaultSelector()
         self._selector.register(control, selectors.EVENT_READ, self._serve)
         self._parent = -1
-        with contextlib.suppress(OSError, AttributeError):  # before Linux 5.3 the end of the socket must do
+        with contextlib.suppress(OSError, AttributeError):  # before Linux 5.3, only the socket's end is noticed
             self._parent = os.pidfd_open(parent)
             self._selector.register(self._parent, selectors.EVENT_READ, self._end)
         self._woken, wake = socket.socketpair()
@@ -91,15 +68,34 @@ class Server:
         self._selector.register(self._woken, selectors.EVENT_READ, self._reap)
         self._prctl = ctypes.CDLL(None).prctl
         self._pid = os.getpid()
+        left_behind.adopt()
 
     def run(self) -> None:
         self._control.send(READY)
         while True:
-            events = self._selector.select(None if self._reports else self._slots.patience())
+            events = self._selector.select(self._patience())
             for key, _ in events:
                 key.data()
             if not events:
-                self._slots.tend()
+                self._tend()
+
+    def _patience(self) -> float | None:
+        """Seconds of idle time after which ``_tend`` is to be called; None if not at all."""
+        if self._collapsing:
+            return SLOWLY if self._reports else 0.0
+        if self._reports:
+            return None
+        return UNHURRIED if self._unasked else self._slots.patience()
+
+    def _tend(self) -> None:
+        """A small piece of work that no request has to wait for."""
+        if self._collapsing:
+            if next(self._collapsing, None) is None:
+                self._collapsing = None
+        elif self._unasked:
+            self._load(self._unasked.pop(0))
+        else:
+            self._slots.tend()
 
     # ---- requests
 
@@ -107,12 +103,13 @@ class Server:
         message, files, _, _ = socket.recv_fds(self._control, LONGEST, FILES + 1)
         if not message:
             self._end()
+        self._unasked.clear()
         request = Request.unpacked(message)
         if request.index == LOAD:
             self._load(request.entry)
             self._control.send(LOADED)
             return
-        if request.index < 0 or len(files) < request.files:  # none left here: the starter sees its pipe close
+        if request.index < 0 or len(files) < request.files:  # out of descriptors: the starter sees its pipe close
             for fd in [*files, *(fd for asked in self._asked for fd in asked)]:
                 os.close(fd)
             self._asked.clear()
@@ -128,22 +125,30 @@ class Server:
             self._send(self._pool)
 
     def _begin(self, request: Request, told: int) -> None:
-        """The first request of a run: is there a pool for it? The next run will need the same."""
+        """The first request of a run: take the pool of spares that fits it, if any. The next run is expected to be the
+        same."""
         self._bury()
         if request.entry.startswith("lockstep."):  # the learner's modules are never loaded here
             self._load(request.entry.split(":")[0])
         forks = request.size * forks_of(request.entry)
         if self._forks <= WORTH < self._forks + forks:
-            hugepages.collapse()
+            self._collapse(now=forks > request.size)
         self._forks += forks
         with open(told, "rb") as setup:
             environment = json.loads(setup.read().decode("utf-8", "surrogateescape"))["env"]
-        if self._pool:  # of a run that was taken back
+        if self._pool:  # of a run that was cancelled
             self._pool.dissolve()
         self._pool = self._slots.take(Wish(request.entry, request.size, environment))
 
+    def _collapse(self, now: bool) -> None:
+        """Put the memory in huge pages: in pieces, as nobody may wait half a second for a run; or ``now``, for a child
+        that itself forks many others."""
+        self._collapsing = hugepages.collapsing()
+        while now and self._collapsing:
+            self._tend()
+
     def _send(self, pool: WarmPool) -> None:
-        """The pool is the run's. Is one of it lost at the last moment, all are forked anew."""
+        """Give the pool to the run. If a spare is lost at the last moment, fork all children afresh."""
         try:
             pids = pool.hand_over([(conn, log) for conn, log, _ in self._asked])
         except OSError:
@@ -156,7 +161,7 @@ class Server:
         self._asked.clear()
 
     def _answer(self, files: tuple[int, int, int], pid: int) -> None:
-        """``pid``: minus the system's number for why there is no process."""
+        """Report the pid of a child, or minus the errno if it could not be forked."""
         conn, log, report = files
         os.close(conn)
         os.close(log)
@@ -182,20 +187,20 @@ class Server:
         return pid
 
     def _load(self, module: str) -> None:
-        """For all children to come. The spares are without it: they go."""
+        """Import a module, for all later children. Spares do not have it, and are killed."""
         if module not in sys.modules:
             self._slots.dissolve()
-            with contextlib.suppress(Exception):  # whoever needs it meets the same error
-                importlib.import_module(module)
-            freeze()
+            with contextlib.suppress(Exception):  # a child that needs it gets the same error
+                load([module])
             self._forks = 0
 
     def _separate(self, kept: Collection[int] = ()) -> None:
-        """In a child: be a process of its own, that ends with the server and has none of its files but ``kept``."""
+        """In a child: start a new session, ask to be killed when the server ends, close its files except ``kept``."""
         os.setsid()
         self._prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != self._pid:
             os._exit(1)
+        left_behind.adopt()
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._selector.close()
@@ -222,13 +227,14 @@ class Server:
 
     def _reap(self) -> None:
         self._woken.recv(4096)
-        with contextlib.suppress(ChildProcessError):  # there are no more
+        with contextlib.suppress(ChildProcessError):  # no children are left
             while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
                 self._collect(ended.si_pid)
+        self._sweep()
 
     def _collect(self, pid: int) -> None:
-        """A child has ended, or has been killed."""
-        kill_group(pid)  # what it has left behind; its number is not free before waitpid
+        """Reap a child that has ended or has been killed, and report its exit status."""
+        kill_group(pid)  # processes that it has left behind; the pid cannot be reused before waitpid
         _, status = os.waitpid(pid, 0)
         if report := self._reports.pop(pid, None):
             with contextlib.suppress(BrokenPipeError):
@@ -236,26 +242,33 @@ class Server:
             os.close(report)
         self._slots.lose(pid)
 
+    def _sweep(self) -> None:
+        """Kill what ranks have left behind. Called when every child that was forked is in a list."""
+        left_behind.kill({*self._reports, *self._slots.pids(), *(self._pool.pids() if self._pool else [])})
+
     def _bury(self) -> None:
-        """Whoever has let go of a child does not wait for its end. The next run does: it shall find the memory free."""
+        """Reap children whose starter has released them without waiting, so that the next run finds memory free."""
         for pid, report in list(self._reports.items()):
             if is_broken(report):
                 self._collect(pid)
+        self._sweep()
 
     def _end(self) -> None:
         for pid in self._reports:
             kill_group(pid)
         self._slots.dissolve()
+        if self._reports:
+            left_behind.end()
         os._exit(0)
 
 
 def forks_of(entry: str) -> int:
-    """How many forks will come of one of its children, itself included: its module's ``FORKS``."""
+    """How many forks one child of this entry point causes, itself included: its module's ``FORKS``."""
     return int(getattr(sys.modules.get(entry.split(":")[0]), "FORKS", 1))
 
 
 def is_broken(pipe: int) -> bool:
-    """Whether nobody reads at the other end."""
+    """Whether the reading end of a pipe is closed."""
     poll = select.poll()
     poll.register(pipe, 0)
     return bool(poll.poll(0))

@@ -1,8 +1,7 @@
-"""What the fork server has loaded, put out of the collector's sight: a child that looked at it would write into every
-object that it looks at, and the system would copy page after page.
+"""``gc.freeze`` before forks: a garbage collection in a child would write to every object, and so copy every page.
 
-A check looks for the functions that have a certain code, copies too. So those of Lockstep are noted by it first:
-a child finds the few it asks for here, and looks only at what was made since.
+A check searches all functions for certain code, including copies. So Lockstep's functions are indexed by their code
+before they are frozen: a child looks them up here, and searches only the objects made since.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ PACKAGE = os.path.join(Path(__file__).parents[1], "")
 
 
 class Key(NamedTuple):
-    """Which code this is, whatever function it has become part of."""
+    """The identity of a code object, whatever function it is part of."""
 
     file: str
     line: int
@@ -37,12 +36,12 @@ _prepared: list[Callable[[], object]] = []
 
 
 def prepare(act: Callable[[], object]) -> None:
-    """Have ``act`` called whenever a server has loaded something: what every child would do first, and again."""
+    """Register ``act``, to be called whenever a server has loaded modules: work that every child would repeat."""
     _prepared.append(act)
 
 
 def freeze() -> None:
-    """Put all that there is now out of the collector's sight, and note Lockstep's functions by their code."""
+    """Freeze all existing objects, after indexing Lockstep's functions by their code."""
     for act in _prepared:
         act()
     for function in gc.get_objects():
@@ -52,6 +51,6 @@ def freeze() -> None:
 
 
 def functions_with(keys: frozenset[Key]) -> list[FunctionType]:
-    """Those whose code is one of these; all of Lockstep's own, and of other files those that nobody has frozen."""
+    """The functions with one of these codes: all of Lockstep's, and unfrozen ones of other files."""
     known = [function for key in keys for function in _frozen.get(key, ())]
     return known + [f for f in gc.get_objects() if type(f) is FunctionType and key_of(f.__code__) in keys]

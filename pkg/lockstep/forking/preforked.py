@@ -1,14 +1,14 @@
-"""Spares, forked ahead: a pool of processes that have joined each other, and wait for their job.
+"""Preforked spares: a pool of processes that have joined a process group, and wait for a job.
 
 ::
 
     server ──(1) fork──▶ spare: prepare(seat) ──(2) "ready"──▶ server ··· a run asks for ranks ···
     server ──(3) the connection and the log of a rank──▶ spare: confirms, and enters like any other child
 
-A spare goes as far as a rank can go without its job (``prepare`` of the entry's module: ``rehearsal``). What comes next
-is not known, but most runs are like the last one: the same entry, as many ranks, the same environment. For any other
-run, or when a spare was killed or stopped meanwhile, the pool is dissolved, and the run gets fresh forks. A spare is
-used once: nothing of a run is left for the next one. (Where ranks have GPUs they do not join ahead.)
+A spare prepares itself as far as a rank can without its job (``prepare`` of the entry's module). The next run is not
+known, but most runs are like the last one: the same entry, number of ranks and environment. For any other run, or when
+a spare was killed or stopped meanwhile, the pool is dissolved and the run gets fresh forks. A spare is used once, so
+that no state of a run remains. (Ranks with GPUs do not join ahead of time.)
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from multiprocessing.connection import Connection
 from lockstep.forking.child import enter, kill_group, take_over
 
 PREPARES, WAITS = b"lockstep-warms", b"lockstep-spare"  # as ps shows one (15 characters); a rank is "python" again
-MOST = 8  # spares of a pool: each holds some 12 MB of its own, and uses 0.2 % of a core
+MOST = 8  # spares of a pool, each of which has some 12 MB of its own, and uses 0.2 % of a core
 QUIET = 0.05  # seconds without a rank or a request, after which spares are forked
-REST = 600.0  # seconds after which spares that nobody needed are given back
+REST = 600.0  # seconds after which unused spares are killed
 PATIENCE = 1.0  # seconds until a spare confirms its job
 _READY, _JOB = b"ready", b"job"
 _PR_SET_NAME, _PR_GET_NAME = 15, 16
@@ -37,7 +37,7 @@ _PR_SET_NAME, _PR_GET_NAME = 15, 16
 
 @dataclass(frozen=True)
 class Wish:
-    """What the next run will probably ask for."""
+    """What the next run will probably request."""
 
     entry: str
     size: int
@@ -46,15 +46,15 @@ class Wish:
 
 @dataclass(frozen=True)
 class Seat:
-    """What a spare knows of the run to come."""
+    """A spare's place in the coming run."""
 
     rank: int
     size: int
-    store: str  # a file in which the ranks meet
+    store: str  # the file of the rendezvous store
 
 
 class WarmPool:
-    """The server's side."""
+    """The server's handle of a pool of spares."""
 
     def __init__(self, wish: Wish) -> None:
         self.wish = wish
@@ -67,16 +67,19 @@ class WarmPool:
         return pid in self._ends
 
     def files(self) -> list[int]:
-        """The server's file descriptors for it: no child shall inherit them."""
+        """The server's file descriptors of the pool, which no child may inherit."""
         return [end.fileno() for end in self._ends.values()]
 
+    def pids(self) -> list[int]:
+        return list(self._ends)
+
     def fits(self, wish: Wish) -> bool:
-        """Whether it can serve ``wish`` at once: all spares are ready, and none was killed or stopped."""
+        """Whether it can serve ``wish`` now: all spares are ready, and none was killed or stopped."""
         return self.wish == wish and all(map(waits, self._ends)) and all(map(is_ready, self._ends.values()))
 
     def hand_over(self, files: Sequence[tuple[int, int]]) -> list[int]:
-        """Give each spare, by rank, its connection and its log. Returns their pids. Raises OSError when one does not
-        confirm it: it is gone, or stands still."""
+        """Give each spare, by rank, its connection and its log, and return their pids. Raises OSError if one does not
+        confirm, because it is dead or stopped."""
         for end, given in zip(self._ends.values(), files, strict=True):
             socket.send_fds(end, [_JOB], given)
         for end in self._ends.values():
@@ -129,13 +132,13 @@ def attend(end: socket.socket, wish: Wish, seat: Seat) -> None:
         for standard in (1, 2):
             os.dup2(log, standard)
         os.close(log)
-    except BaseException:  # it could not prepare, or the server is gone: nobody counts on it
+    except BaseException:  # it could not prepare, or the server is gone
         os.killpg(0, signal.SIGKILL)
     enter(Connection(conn), prepared=True)
 
 
 def rename(name: bytes) -> bytes:
-    """Give this process another name; returns the one it had."""
+    """Rename this process, and return its previous name."""
     prctl, had = ctypes.CDLL(None).prctl, ctypes.create_string_buffer(16)
     prctl(_PR_GET_NAME, had)
     prctl(_PR_SET_NAME, name)
@@ -143,8 +146,8 @@ def rename(name: bytes) -> bytes:
 
 
 class Slots:
-    """``separate`` makes a fork of the server a process of its own. It closes ``files()`` there. ``most``: spares of a
-    pool."""
+    """The pools of spares, one per entry point. ``separate``: makes a fork of the server an independent process, which
+    closes ``files()``. ``most``: the maximum number of spares in a pool."""
 
     def __init__(self, separate: Callable[[], None], most: int = MOST) -> None:
         self._separate, self._most = separate, most
@@ -152,7 +155,8 @@ class Slots:
         self._wishes: dict[str, Wish] = {}  # for which there is no pool yet
 
     def take(self, wish: Wish) -> WarmPool | None:
-        """A run begins that is like this, and so will be the next. The pool for it; one that does not fit goes."""
+        """The pool for a run that begins, if there is one that fits; another one is dissolved. The next run is expected
+        to be the same."""
         pool = self._pools.pop(wish.entry, None)
         if pool and not pool.fits(wish):
             pool.dissolve()
@@ -163,19 +167,22 @@ class Slots:
         return pool
 
     def lose(self, pid: int) -> None:
-        """A process has ended. If it was a spare, its pool is no use any more."""
+        """A process has ended: if it was a spare, dissolve its pool."""
         for entry in [entry for entry, pool in self._pools.items() if pid in pool]:
             self._pools.pop(entry).dissolve()
 
     def files(self) -> list[int]:
         return [fd for pool in self._pools.values() for fd in pool.files()]
 
+    def pids(self) -> list[int]:
+        return [pid for pool in self._pools.values() for pid in pool.pids()]
+
     def patience(self) -> float | None:
-        """Seconds of quiet after which there is something to do here."""
+        """Seconds of idle time after which ``tend`` is to be called; None if not at all."""
         return QUIET if self._wishes else REST if self._pools else None
 
     def tend(self) -> None:
-        """All has been quiet: form what is wished for; or else give back what nobody needed."""
+        """Called when idle: form the pools that are wanted, or else kill unused spares."""
         if not self._wishes:
             self.dissolve()
         for wish in self._wishes.values():
@@ -184,7 +191,7 @@ class Slots:
         self._wishes.clear()
 
     def dissolve(self) -> list[int]:
-        """Give all spares back. Returns their pids."""
+        """Kill all spares. Returns their pids."""
         pools = list(self._pools.values())
         self._pools.clear()
         return [pid for pool in pools for pid in pool.dissolve()]
@@ -195,7 +202,7 @@ class Slots:
             for rank in range(wish.size):
                 self._fork(pool, Seat(rank, wish.size, f"/proc/self/fd/{store}"))
             self._pools[wish.entry] = pool
-        except OSError:  # there are no more processes or files: runs do without
+        except OSError:  # out of processes or files: runs do without spares
             pool.dissolve()
         os.close(store)
 
@@ -216,5 +223,5 @@ class Slots:
 
 
 def prepares(entry: str) -> bool:
-    """Whether the entry's module says what a spare can do ahead."""
+    """Whether the entry's module has a ``prepare`` for spares."""
     return hasattr(sys.modules.get(entry.split(":")[0]), "prepare")

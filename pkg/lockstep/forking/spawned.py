@@ -1,7 +1,7 @@
-"""Warm processes, spawned ahead: for systems on which a process that has torch loaded must not fork.
+"""Spawned spares, for systems on which a process that has torch loaded must not fork.
 
-On macOS a fork after Accelerate has been loaded can crash. So a few fresh interpreters wait there with torch imported;
-a child is one of them, and each is used once. LOCKSTEP_START=spawn chooses this way on Linux too.
+On macOS a fork after Accelerate has been loaded can crash. So a few fresh interpreters with torch imported are kept
+waiting; each becomes a child once. LOCKSTEP_START=spawn selects this method on Linux, too.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 
 from lockstep.forking.child import STATUS, Child, enter, environment_of_children
-from lockstep.forking.forkserver import preload
+from lockstep.forking.preloaded import RARE, load, preload
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OPENBLAS_THREAD_TIMEOUT": "4"}
-_AT_MOST = 4  # that wait at a time: each holds about 200 MB
+_AT_MOST = 4  # that wait at a time: each takes about 200 MB
 
 
 class Spares:
-    """The starter's side: the same interface as ``server.Forked``."""
+    """The starter's side, with the interface of ``starter.Forked``."""
 
     def __init__(self) -> None:
+        self.ready = True  # at once: spares load torch in the background
         self._waiting: deque[Child] = deque()
         self._asked = 0
         self._lifeline, self._watched = os.pipe()  # (read end, write end): closed with this process
@@ -37,14 +38,14 @@ class Spares:
         return True
 
     def wait_until_ready(self) -> None:
-        """None of them is waited for."""
+        """Nothing to wait for."""
 
     def load(self, modules: Iterable[str]) -> None:
-        """Each child loads what it needs."""
+        """Nothing to do: each child imports what it needs."""
 
     def start(self, entry: str, n: int, told: bytes, started: list[Child]) -> None:
-        """``n`` children that run ``entry``, put into ``started`` as they come: of those that wait, as far as they go.
-        Then have as many wait as this call took."""
+        """Start ``n`` children that run ``entry``, appended to ``started``: spares as far as there are any. Then spawn
+        as many new spares."""
         for _ in range(n):
             started.append(self._next())
             started[-1].conn.send_bytes(told)
@@ -89,7 +90,7 @@ class Spares:
 
 def _report_end(process: subprocess.Popen[bytes], report: int) -> None:
     status = process.wait()
-    with contextlib.suppress(ProcessLookupError, PermissionError):  # what it has left behind
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # processes that it has left behind
         os.killpg(process.pid, signal.SIGKILL)
     with contextlib.suppress(OSError):
         os.write(report, STATUS.pack(status))
@@ -97,9 +98,10 @@ def _report_end(process: subprocess.Popen[bytes], report: int) -> None:
 
 
 def server_environment() -> dict[str, str]:
-    """The environment of a process that preloads torch: one thread, and this very package importable.
+    """The environment of a process that preloads torch: one thread, and this package importable.
 
-    A rank may ask for more threads of BLAS; while these are idle they shall sleep, not spin for 2**26 cycles."""
+    A rank may request more BLAS threads; OPENBLAS_THREAD_TIMEOUT lets them sleep when idle, instead of spinning for
+    2**26 cycles."""
     packages = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join([packages, *filter(None, [os.environ.get("PYTHONPATH")])])
     return {**environment_of_children(), **ONE_THREAD, "PYTHONPATH": path}
@@ -113,6 +115,7 @@ def _end_with_parent(lifeline: int) -> None:
 def main() -> None:
     threading.Thread(target=_end_with_parent, args=(int(sys.argv[2]),), daemon=True).start()
     preload()
+    load(RARE)
     enter(Connection(int(sys.argv[1])))
 
 

@@ -1,7 +1,7 @@
-"""Starting processes that have torch loaded already: forked by a server (Linux), or kept warm (elsewhere).
+"""Starting processes that have torch loaded already: forked by a server (Linux), or spawned ahead of time (elsewhere).
 
-Nothing is started until the first call, or until ``begin`` is told that one will come. A later one costs a few
-milliseconds a process; less where it is like the last one, for which spares wait (``preforked``, ``spawned``).
+Nothing is started before the first call of ``start`` or ``begin``. Later calls take a few milliseconds per process, and
+less if the call is like the last one, for which spares are kept (``preforked``, ``spawned``).
 """
 
 from __future__ import annotations
@@ -14,28 +14,32 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from multiprocessing.connection import Pipe, wait
 
 from lockstep.errors import WorldUnavailable
-from lockstep.forking.child import SECRETS, STATUS, Child, setup
-from lockstep.forking.request import BACK, LOAD, LOADED, READY, Request
+from lockstep.forking.child import SECRETS, STATUS, Child, is_stopped, setup
+from lockstep.forking.fork_request import BACK, LOAD, LOADED, READY, Request
 from lockstep.forking.spawned import ONE_THREAD, Spares, server_environment
 from lockstep.launch.interrupt import undisturbed
 
 _START_LIMIT = 180.0  # seconds for torch to load on a slow disk
-_FORK_LIMIT = 20.0  # seconds for a fork, after which the server counts as stopped
+_FORK_LIMIT = 20.0  # seconds for a fork, after which the server is considered lost
+_GLANCE = 0.25  # seconds between two looks whether it is stopped
+_STOPS = 3  # looks in a row that find it stopped, until it is replaced
+_LOST = "lockstep: The process that starts ranks was killed or stopped. Another one loads torch, which takes a while."
 
 
 class Forked:
-    """The starter's side of the fork server. One for a process; not shared with its forks.
+    """The starter's side of the fork server. One per process, and not shared with its forks.
 
-    It loads torch by itself: ``wait_until_ready`` before ``start``."""
+    The server loads torch in the background: call ``wait_until_ready`` before ``start``."""
 
     def __init__(self) -> None:
-        self._ready = False
+        self.ready = False
         self._loaded: set[str] = set()
-        self._owed = 0  # answers to what was asked to be loaded
+        self._owed = 0  # outstanding answers to LOAD requests
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._log = os.fdopen(os.memfd_create("server-log"), "w+b")
         with theirs:
@@ -50,15 +54,16 @@ class Forked:
             )
 
     def wait_until_ready(self) -> None:
-        """Raises WorldUnavailable when it does not come up. Here Ctrl-C may come: it goes on loading."""
-        if self._ready:
+        """Wait until it has loaded torch. Raises WorldUnavailable if it does not come up. May be interrupted by Ctrl-C,
+        in which case it continues loading."""
+        if self.ready:
             return
         self._await(READY)
-        self._ready = True
+        self.ready = True
 
     def load(self, modules: Iterable[str]) -> None:
-        """Have it load them, once, so that its children need not. One that cannot be imported is left to them. Raises
-        WorldUnavailable when the server ends, or takes too long. Here Ctrl-C may come."""
+        """Let the server import modules once, so that its children need not. One that cannot be imported is left to
+        them. Raises WorldUnavailable if the server ends, or takes too long. May be interrupted by Ctrl-C."""
         for module in modules:
             if module not in self._loaded:
                 self._loaded.add(module)
@@ -69,17 +74,25 @@ class Forked:
             self._owed -= 1
 
     def _await(self, expected: bytes) -> None:
-        self._socket.settimeout(_START_LIMIT)
-        try:
-            answer = self._socket.recv(16)
-        except TimeoutError:
-            raise WorldUnavailable(
-                f"The process that starts ranks did not come up within {_START_LIMIT:.0f} s."
-            ) from None
+        if not self._comes(self._socket.fileno(), _START_LIMIT):
+            within = f"within {_START_LIMIT:.0f} s, or something has stopped it"
+            raise WorldUnavailable(f"The process that starts ranks did not come up {within}.")
+        answer = self._socket.recv(16)
         if answer != expected:
             self._log.seek(0)
             said = self._log.read().decode(errors="replace").strip().splitlines() or ["it ended at once"]
             raise WorldUnavailable(f"The process that starts ranks did not come up: {said[-1]}")
+
+    def _comes(self, answer: int, limit: float) -> bool:
+        """Wait until there is something to be read from ``answer``. After ``limit`` seconds, or when the server has
+        been stopped for a while, kill it, and return False."""
+        until, stopped = time.monotonic() + limit, 0
+        while time.monotonic() < until and stopped <= _STOPS:
+            if wait([answer], _GLANCE):
+                return True
+            stopped = stopped + 1 if is_stopped(self.pid) else 0
+        self._process.kill()
+        return False
 
     @property
     def pid(self) -> int:
@@ -89,8 +102,8 @@ class Forked:
         return self._process.poll() is None
 
     def start(self, entry: str, n: int, told: bytes, started: list[Child]) -> None:
-        """``n`` children that run ``entry``, put into ``started`` as they come. Raises OSError when the machine gives
-        no more processes or files."""
+        """Start ``n`` children that run ``entry``, appended to ``started``. Raises OSError if the machine is out of
+        processes or files."""
         try:
             for index in range(n):
                 started.append(self._ask(Request(entry, index, n), told))
@@ -112,7 +125,7 @@ class Forked:
                 child.conn.send_bytes(told)
 
     def _ask(self, request: Request, told: bytes) -> Child:
-        """Ask for one child: it gets the other ends of what is made here."""
+        """Request one child, which gets the other ends of the connections created here."""
         ours, theirs = Pipe(duplex=True)
         with contextlib.ExitStack() as undo:
             undo.callback(theirs.close)
@@ -128,9 +141,8 @@ class Forked:
         return child
 
     def _hear(self, child: Child) -> None:
-        """Which process it is."""
-        if not wait([child.fileno()], _FORK_LIMIT):
-            self._process.kill()
+        """Receive the pid of a requested child."""
+        if not self._comes(child.fileno(), _FORK_LIMIT):
             raise BrokenPipeError("the server has stopped")
         answer = os.read(child.fileno(), STATUS.size)
         if len(answer) < STATUS.size:
@@ -142,7 +154,7 @@ class Forked:
 
     def close(self) -> None:
         self._socket.close()
-        if not self._ready:  # it loads, and does not listen
+        if not self.ready:  # still loading, it would not notice
             self._process.kill()
         try:
             self._process.wait(2)
@@ -152,17 +164,17 @@ class Forked:
         self._log.close()
 
     def forget(self) -> None:
-        """In a fork of the starter: the server belongs to the other one."""
+        """In a fork of the starter: drop the server, which belongs to the original process."""
         self._socket.close()
         self._process.returncode = 0
 
 
 class Inherited(Forked):
-    """The same, for a server that is a fork of this process, which has torch loaded and one thread: it is there at
-    once. What this process learns later, its children never see."""
+    """A fork server that is a fork of this process, which has torch loaded and one thread. It is ready at once, and its
+    children never see data that this process gets later."""
 
     def __init__(self) -> None:
-        self._ready, self._loaded, self._owed = False, set(), 0
+        self.ready, self._loaded, self._owed = False, set(), 0
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._log = os.fdopen(os.memfd_create("server-log"), "w+b")
         starter = os.getpid()
@@ -175,7 +187,7 @@ class Inherited(Forked):
 
 
 class _Fork(subprocess.Popen[bytes]):
-    """A process that this one has forked, with what its starter asks of one that it has spawned."""
+    """A forked process with the interface of subprocess.Popen."""
 
     def __init__(self, pid: int) -> None:
         self.pid, self.returncode = pid, None
@@ -184,7 +196,7 @@ class _Fork(subprocess.Popen[bytes]):
 
 
 def _serve(control: socket.socket, starter: int, log: int) -> None:
-    """What ``python -m lockstep.forking.forkserver`` does, in a process that has loaded everything already."""
+    """The main function of ``lockstep.forking.forkserver``, in a process that has loaded everything already."""
     from lockstep.forking.forkserver import Server
 
     try:
@@ -198,7 +210,7 @@ def _serve(control: socket.socket, starter: int, log: int) -> None:
 
 
 def memory(content: bytes) -> int:
-    """A file of its own for ``content``, in memory, that is read from its beginning."""
+    """The descriptor of an in-memory file with ``content``, at offset 0."""
     file = os.memfd_create("told")
     with open(file, "wb", closefd=False) as whole:
         whole.write(content)
@@ -207,12 +219,12 @@ def memory(content: bytes) -> int:
 
 
 def forks() -> bool:
-    """Whether children are forked here; LOCKSTEP_START=spawn (or fork) decides otherwise."""
+    """Whether children are forked: by default on Linux only; LOCKSTEP_START=spawn or fork overrides it."""
     return os.environ.get("LOCKSTEP_START", "fork" if sys.platform == "linux" else "spawn") == "fork"
 
 
 class Starter:
-    """Starts children, by whatever means this machine has, lazily; safe for threads and after a fork."""
+    """Starts children by a fork server or by spawning, lazily. Thread-safe, and usable after a fork."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -225,12 +237,12 @@ class Starter:
         with self._lock:
             try:
                 return self._start(entry, n, told)
-            except BrokenPipeError:  # the server was killed since: a new one, once
-                self._drop()
+            except BrokenPipeError:  # the server was killed meanwhile: retry once with a new one
+                self._replace()
                 return self._start(entry, n, told)
 
     def begin(self) -> None:
-        """Have the server load torch from now on, and do not wait for it. What goes wrong is told by the first run."""
+        """Start the server without waiting for it. Errors are reported by the first run."""
         with self._lock, contextlib.suppress(OSError):
             self._begun()
 
@@ -240,14 +252,14 @@ class Starter:
             self._server = Inherited()
 
     def warm_up(self, modules: Iterable[str] = ()) -> None:
-        """What ``start`` does first, and takes long: have a server that has torch loaded, and these modules. Here
-        Ctrl-C may come."""
+        """The slow first part of ``start``: wait for a server that has loaded torch and ``modules``. May be interrupted
+        by Ctrl-C."""
         with self._lock:
             server = self._running()
             try:
                 server.load(modules)
-            except (WorldUnavailable, OSError):  # it has ended: children of the next one load them for themselves
-                self._drop()
+            except (WorldUnavailable, OSError):  # it has ended: children of the next one import them themselves
+                self._replace()
 
     def _start(self, entry: str, n: int, told: bytes) -> list[Child]:
         started: list[Child] = []
@@ -276,9 +288,15 @@ class Starter:
 
     def _begun(self) -> Forked | Spares:
         if self._server and not self._server.alive():
-            self._drop()
+            self._replace()
         self._server = self._server or (Forked() if forks() else Spares())
         return self._server
+
+    def _replace(self) -> None:
+        """Drop a server that was killed or stopped, and say so, since its successor takes long to come."""
+        if self._server and self._server.ready:
+            print(_LOST, file=sys.stderr, flush=True)
+        self._drop()
 
     def _drop(self) -> None:
         if self._server:
@@ -300,41 +318,46 @@ _starter = Starter()
 
 
 def inherit() -> None:
-    """Have a fork of this process start its children: one that has torch loaded, has one thread, and has not yet seen
-    what they must not see."""
+    """Use a fork of this process as the fork server. This process must have torch loaded, only one thread, and no
+    secrets yet."""
     _starter.inherit()
 
 
-def load_here() -> None:
-    """In a process that has only just begun, and is there for what its ranks do: load torch here, and not once more in
-    a server, which is a fork of this process. Nothing where torch is loaded, where processes are not forked, or where
-    this one began with a secret: it would lie in the memory of its forks."""
+def load_here(rare: bool = True, more: Callable[[], Iterable[str]] = tuple) -> None:
+    """For a process that has just started: load torch here, and use a fork of this process as the server, so that torch
+    is loaded only once. ``rare``: what few runs need, too, as this process may need it; else it is left to the server,
+    for a run that needs it. ``more()``: modules that both need, asked for once torch is there. Does nothing if torch is
+    loaded already, if processes are not forked, or if the environment contains a secret, which would be in the memory
+    of all forks."""
     if not forks() or "torch" in sys.modules or not os.environ.keys().isdisjoint(SECRETS):
         return
     before = dict(os.environ)
     os.environ.update(ONE_THREAD)
-    importlib.import_module("lockstep.forking.forkserver").preload()
+    preloaded = importlib.import_module("lockstep.forking.preloaded")
+    preloaded.preload()
+    preloaded.load((*(preloaded.RARE if rare else ()), *more()))
     os.environ.clear()
     os.environ.update(before)
     inherit()
 
 
 def begin() -> None:
-    """A run will come: have a server load torch meanwhile. It takes some milliseconds, prints and raises nothing."""
+    """Start the server in the background, ahead of the first run. Returns within milliseconds, and never raises."""
     _starter.begin()
 
 
 def warm_up(modules: Iterable[str] = ()) -> None:
-    """What ``start`` does first: have a server that has torch loaded. ``modules``: of this package, that the children
-    to come need, with whatever these import; the server has them loaded from now on, too."""
+    """The slow first part of ``start``: wait for a server that has torch loaded. ``modules``: modules of this package
+    that children will need; the server imports them as well."""
     _starter.warm_up(modules)
 
 
 @contextlib.contextmanager
-def started(entry: str, n: int) -> Iterator[list[Child]]:
-    """``start``, for as long as the block lasts: however it ends, Ctrl-C included, no process is left."""
+def started(entry: str, n: int, modules: Iterable[str] = ()) -> Iterator[list[Child]]:
+    """A context with ``n`` started processes, for which ``modules`` have been loaded. However it ends, even by Ctrl-C,
+    no process is left over."""
     children: list[Child] = []
-    warm_up()
+    warm_up(modules)
     try:
         with undisturbed():
             children += start(entry, n)
@@ -350,7 +373,7 @@ def started(entry: str, n: int) -> Iterator[list[Child]]:
 def start(entry: str, n: int, env: Mapping[str, str] | None = None) -> list[Child]:
     """Start ``n`` processes that each call ``entry`` ("module:function") with a connection to this process.
 
-    They have this process's directory, import path and environment (with ``env`` over it), and one thread each.
-    Raises WorldUnavailable when the machine gives no more processes, files or memory.
+    They have this process's directory, import path and environment (updated by ``env``), and one thread each. Raises
+    WorldUnavailable if the machine is out of processes, files or memory.
     """
     return _starter.start(entry, n, env)

@@ -5,8 +5,8 @@ profile names it.
 
     judge ──starts──▶ bwrap: namespaces, the view, no capabilities ──▶ python, which loads torch anew ──▶ runs
 
-What a fork of a warm process has in milliseconds takes seconds here, for each answer. The walls are the same:
-its view (``sandbox_view``), its limits, the calls that are refused (``sandbox_filter``).
+A fork of a warm process starts in milliseconds; this takes seconds, for each answer. The isolation is the same: file
+system (``sandbox_view``), limits, and the system calls that are refused (``sandbox_filter``).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lockstep.errors import WorldUnavailable
 from lockstep.forking import starter
 from lockstep.forking.child import Child
 from lockstep.forking.spawned import server_environment
-from lockstep.grading import inside, sandbox, sandbox_filter
+from lockstep.grading import sandbox, sandbox_filter, sandbox_worker
 from lockstep.grading.sandbox_view import MEMORY, WRITTEN, View, around_memory, lies_in
 
 PROGRAM = "bwrap"
@@ -33,7 +33,7 @@ NAMESPACES = ("user", "pid", "net", "ipc", "uts", "cgroup-try")
 
 
 class Wrapped(Child):
-    """bubblewrap's own process: it ends when what it has wrapped does, with its status, and that ends with it."""
+    """bubblewrap's own process: it ends with the status of the process that it wraps, and kills that if it is ended."""
 
     def __init__(self, process: subprocess.Popen[bytes], conn: Connection, log: int) -> None:
         super().__init__(process.pid, conn, os.pidfd_open(process.pid), f"/proc/self/fd/{log}", lambda: os.close(log))
@@ -44,8 +44,8 @@ class Wrapped(Child):
 
 
 def start(view: View) -> Wrapped:
-    """A process in a new sandbox that sees this view. It waits to be told which modules to load, and goes on as
-    ``inside.serve`` does. Raises WorldUnavailable where there is no bubblewrap."""
+    """A process in a new sandbox that sees this view. It waits for the names of the modules to load, and goes on as
+    ``sandbox_worker.serve`` does. Raises WorldUnavailable where there is no bubblewrap."""
     program = shutil.which(PROGRAM)
     if program is None:
         raise WorldUnavailable("bubblewrap is not installed here.", f"Install bubblewrap. {sandbox.UNSAFE}")
@@ -81,7 +81,7 @@ def start(view: View) -> Wrapped:
 
 
 def _whose(view: View) -> int | None:
-    """Where root grades it is nobody who wraps, if nobody comes to all that is shown; else whoever grades."""
+    """The user that ``bwrap`` is run as: nobody, where root grades and nobody can reach all of the view; else None."""
     folders = {parent for path in view.shown for parent in Path(path).parents}
     reachable = all(folder.stat().st_mode & stat.S_IXOTH for folder in folders)
     return sandbox.NOBODY if reachable and sandbox.is_nobody() else None
@@ -116,15 +116,15 @@ def _shown(paths: Iterable[str]) -> Iterator[str]:
 
 
 def main(fd: int) -> None:
-    """The walls first; then what it takes to run an answer; and only then what to run."""
+    """Limits and filter first; then what it takes to run an answer; and only then what to run."""
     conn = Connection(fd)
     limits: sandbox.Limits
     modules: Sequence[str]
     limits, modules, answer = conn.recv()
     limits.set()
     sandbox_filter.install()
-    inside.load(modules, answer)
-    inside.serve(conn)
+    sandbox_worker.load(modules, answer)
+    sandbox_worker.serve(conn)
 
 
 if __name__ == "__main__":

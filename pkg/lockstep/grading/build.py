@@ -5,11 +5,16 @@
     course/index.py            →  course/index.ipynb            the front page, with the table of the units
     course/NN_topic/lesson.py  →  course/NN_topic/lesson.ipynb  to read and run
     course/NN_topic/more.py    →  course/NN_topic/more.ipynb    what a lesson has no room for
+                               →  course/NN_topic/opening.svg  the picture at the top of a lesson
              of both together  →  pkg/lockstep/lessons/topic.json  what is behind them, if something is
     course/NN_topic/lab.py     →  solutions/NN_topic/lab.ipynb  solved: nbgrader's source notebook
                                →  labs/NN_topic/lab.ipynb       what a student gets
+    course/NN_topic/FUNCTION.py, plain exercises: a part of that lab, or all of it
+                               →  labs/NN_topic/exercises.json  what a student's check needs of them
     docs/coverage.toml         →  docs/coverage.md             what of the lecture notes is taught where
     maps in pkg/lockstep/      →  docs/glossary.md             which file has what term
+    nbgrader_config.py of Lockstep, for a course of a teacher's own that has none
+    exercise.py of all         →  pkg/lockstep/exercises/index.json  what the course says of each
 
 The notebooks hold no outputs, and building twice changes nothing: a cell's id is its tag, or a hash of its text.
 """
@@ -23,29 +28,37 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import nbformat
 
+from lockstep.checks import listing
+from lockstep.checks.own_courses import HANDED_OUT, SETTINGS
+from lockstep.checks.plain_file import PlainFile
+from lockstep.distribution import VERSION
 from lockstep.errors import LockstepError, UsageError
 from lockstep.grading import coverage_sheet, glossary
-from lockstep.grading.course import contents
+from lockstep.grading.course import contents, nbgraders_settings, title_of
 from lockstep.grading.hints import nested
 from lockstep.grading.lab_rules import Find, Graded, front_problems, lab_problems
-from lockstep.grading.lesson_counts import pattern_problems
+from lockstep.grading.lesson_answers import answer_problems
+from lockstep.grading.lesson_counts import filled, pattern_problems
+from lockstep.grading.lesson_parts import SOURCES, part
 from lockstep.grading.lesson_rules import leaks, topic_problems
-from lockstep.grading.parting import SOURCES, part
+from lockstep.grading.plain_lab import added, handed_out_text, plain_of, whole_lab
 from lockstep.grading.release import release
 from lockstep.grading.submission import Made
 from lockstep.grading.text_notebook import Cell, Problem, read
 from lockstep.lessons.after import MARK
+from lockstep.show.openings import TOPICS, alternative, opening
 
 _METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
+OPENING = "opening.svg"
+UNSAID = f"![]({OPENING})"  # as an author writes it: the drawing says itself
 FOLDED = {"jp-MarkdownHeadingCollapsed": True}  # JupyterLab hides what is below the heading until it is opened
 _ROLES = {
     "readonly": {"grade": False, "solution": False, "locked": True},
@@ -92,7 +105,20 @@ def built(root: Path, find: Find) -> dict[str, str]:
         raise BuildError("\n".join(problems))
     sheet = {coverage_sheet.PAGE: coverage_sheet.page(root)} if (root / coverage_sheet.SOURCE).exists() else {}
     terms = {glossary.PAGE: glossary.page(root)} if any(glossary.techniques(root)) else {}
-    return sheet | terms | {path: text for one in made for path, text in one.files.items()}
+    files = {path: text for one in made for path, text in one.files.items()}
+    has_lab = any(path.startswith("labs/") for path in files)
+    settings = {SETTINGS: nbgraders_settings()} if has_lab and not (root / SETTINGS).exists() else {}
+    return settings | sheet | terms | _index(root) | files
+
+
+def _index(root: Path) -> dict[str, str]:
+    """Of this package's exercises, where ``root`` is its clone: another course has none of its own."""
+    index, clone = listing.INDEX.resolve(), root.resolve()
+    if not index.is_relative_to(clone / "pkg"):
+        return {}
+    from lockstep.checks import exercises
+
+    return {index.relative_to(clone).as_posix(): listing.text(exercises())}
 
 
 def build_complete(root: Path, to: Path) -> list[str]:
@@ -130,30 +156,66 @@ def _front(source: Path, root: Path) -> _Made:
 def _lesson_of(folder: Path, root: Path) -> _Made:
     sources = {stem: read(folder / f"{stem}.py") for stem in SOURCES if (folder / f"{stem}.py").exists()}
     problems = list(topic_problems(f"course/{folder.name}", sources))
+    problems += answer_problems(f"course/{folder.name}", sources)
     if "lesson" in sources:
         problems += pattern_problems(f"course/{folder.name}/lesson.py", sources["lesson"])
     if problems:
         return _Made(problems=problems)
+    if "lesson" in sources:
+        sources["lesson"] = filled(sources["lesson"])
     topic = _topic(folder)
+    first = next(iter(sources.get("lesson", [])), None)
+    shown = first is not None and UNSAID in first.source
+    if first is not None and shown and topic not in TOPICS:
+        undrawn = "lockstep.show.openings draws nothing for it: take the picture out, or add the module"
+        return _Made(problems=[Problem(f"course/{folder.name}/lesson.py", first, undrawn)])
+    drawn = f"{opening(topic)}\n" if shown else ""
+    sources = {stem: [replace(c, source=_said(c.source, drawn)) for c in cells] for stem, cells in sources.items()}
     parted = part(topic, sources)
     if problems := list(leaks(f"course/{folder.name}", parted)):
         return _Made(problems=problems)
     seen = {stem: notebook(cells) for stem, cells in parted.seen.items()}
     files = {f"course/{folder.name}/{stem}.ipynb": _dump(nb) for stem, nb in seen.items()}
+    files |= {f"course/{folder.name}/{OPENING}": drawn} if drawn else {}
     if any(c.lesson for cells in sources.values() for c in cells):
         order = [c.id for nb in seen.values() for c in nb.cells if c.source.startswith(MARK)]
         files[f"pkg/lockstep/lessons/{topic}.json"] = replace(parted.behind, order=order).text()
     complete = {f"{folder.name}/{stem}.ipynb": _dump(notebook(cells)) for stem, cells in parted.complete.items()}
+    complete |= {f"{folder.name}/{OPENING}": drawn} if drawn else {}
     return _Made(files, complete)
 
 
+def _said(source: str, drawn: str) -> str:
+    """A cell with the alternative text of its picture, which the drawing knows."""
+    return source.replace(UNSAID, f"![{alternative(drawn)}]({OPENING})") if drawn else source
+
+
 def _lab_of(folder: Path, root: Path, find: Find) -> _Made:
-    source = folder / "lab.py"
-    if not source.exists():
+    source, plain = folder / "lab.py", plain_of(folder)
+    if not source.exists() and not plain:
         return _Made()
-    cells = read(source)
-    problems = list(lab_problems(source.relative_to(root).as_posix(), _topic(folder), cells, find))
-    return _Made(problems=problems) if problems else _Made(_lab(folder, cells, find))
+    cells, file = read(source) if source.exists() else [], source.relative_to(root).as_posix()
+    known = _with_plain(plain, find)
+    problems = list(lab_problems(file, _topic(folder), cells, known))
+    if not problems and plain:
+        cells = _lab_with_plain(folder, cells, plain, known)
+        problems = list(lab_problems(file, _topic(folder), cells, known))
+    if problems:
+        return _Made(problems=problems)
+    data = dict.fromkeys([f"{top}/{folder.name}/{HANDED_OUT}" for top in ("labs", "solutions")], handed_out_text(plain))
+    return _Made(_lab(folder, cells, known) | (data if plain else {}))
+
+
+def _with_plain(plain: Sequence[PlainFile], find: Find) -> Find:
+    """``find`` that knows the plain exercises of a unit, too, wherever that is."""
+    files = {file.id: file for file in plain}
+    return lambda id: files.get(id) or find(id)
+
+
+def _lab_with_plain(folder: Path, cells: Sequence[Cell], plain: Sequence[PlainFile], find: Find) -> list[Cell]:
+    if not cells:
+        return whole_lab(f"Lab {folder.name[:2]}: {title_of(_topic(folder))}", plain)
+    return added(cells, plain, {c.name: find(f"{_topic(folder)}.{c.name}") for c in cells if c.kind == "tests"})
 
 
 def notebook(cells: Sequence[Cell], points: Mapping[str, float] | None = None) -> Any:
@@ -172,7 +234,7 @@ def _lab(folder: Path, cells: Sequence[Cell], find: Find) -> dict[str, str]:
     shown = [_filled(c, found.get(c.name.removeprefix("about-"))) for c in shown]
     shown = [replace(c, source=f"{_import_of_check(cells)}\n\n{c.source}") if c.kind == "tests" else c for c in shown]
     solved = notebook(shown, {name: exercise.points for name, exercise in found.items() if exercise.core})
-    solved.metadata["lockstep"] = Made(folder.name, version("lockstep")).to_json()
+    solved.metadata["lockstep"] = Made(folder.name, VERSION).to_json()
     return {
         f"solutions/{folder.name}/lab.ipynb": _dump(solved),
         f"labs/{folder.name}/lab.ipynb": _dump(release(solved)),
@@ -225,7 +287,7 @@ def _refuse_to_lose_answers(root: Path, stale: Sequence[str]) -> None:
     told = [
         f"{path} {reason}. Move it to another folder, then build."
         for path in stale
-        if path.startswith("labs/") and (reason := _worth_keeping(root / path))
+        if path.startswith("labs/") and path.endswith(".ipynb") and (reason := _worth_keeping(root / path))
     ]
     if told:
         raise BuildError("\n".join(told))
@@ -261,7 +323,7 @@ def _text(path: Path) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    """Whole or not at all, so that an open JupyterLab never reads half a notebook."""
+    """Atomically, so that an open JupyterLab never reads half a notebook."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".building-", text=True)
     with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as new:

@@ -1,6 +1,6 @@
-"""What a class got wrong: its answers to each exercise by what they were told, the most frequent first.
+"""What a class got wrong: its answers to each exercise, grouped by their feedback, the most frequent first.
 
-A teacher learns from it what to explain once more, and which answers were only told what is wrong with their values.
+A teacher sees what to explain once more, and which answers were only shown what is wrong with their values.
 One of these, with a sentence for its author, becomes a known wrong answer: see ``checks/known.py``.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from lockstep.checks.judge import OF_VALUES
 from lockstep.checks.wording import printable
-from lockstep.grading.judging import Result
+from lockstep.grading.grade_submission import Result
 
 NOT_WRITTEN = "not-written"
 SHOWN = 6  # students of a group
@@ -21,8 +21,8 @@ SHOWN = 6  # students of a group
 
 @dataclass(frozen=True)
 class Group:
-    """Who was told ``misconception`` first. ``general``: whether that says no more than what is wrong with the values.
-    ``message``: as one of them read it."""
+    """The students whose first finding was ``misconception``. ``general``: whether that says no more than what is wrong
+    with the values. ``message``: as one of them read it."""
 
     misconception: str
     general: bool

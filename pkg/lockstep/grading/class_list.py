@@ -1,4 +1,4 @@
-"""What is known of a class's submissions to a lab: kept one file a student, each written whole or not at all.
+"""A class's results in a lab, kept in one JSON file a student, each written atomically; and the table (CSV).
 
 A grader that was stopped goes on with those that have no result yet, or have handed in something else since. So a
 second run changes nothing, and a result is there before the gradebook has it: what a killed grader left out is written
@@ -15,23 +15,23 @@ import os
 import stat
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from lockstep.checks.wording import printable
+from lockstep.distribution import VERSION
+from lockstep.grading.atomic_write import write_atomically
 from lockstep.grading.feedback import core, sums
-from lockstep.grading.judging import Result
+from lockstep.grading.grade_submission import Result
 from lockstep.grading.submission import MOST, WRONG_FORMAT
-from lockstep.grading.whole_file import replaced
 
-TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"  # nbgrader puts them beside what is handed in
+TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"  # nbgrader adds them to what is handed in
 RISKY = ("=", "+", "-", "@", "\t", "\r")  # with which a spreadsheet begins a formula
 UNKNOWN = "unknown"  # of what was not handed in by nbgrader: when that was
 
 
 class ClassList:
-    """The students who have handed in ``lab``, in the course's folder ``root``."""
+    """The students who have handed in ``lab``, and their results, in the course's folder ``root``."""
 
     def __init__(self, root: Path, lab: str, secret: str) -> None:
         self.root, self.lab, self.secret = root, lab, secret
@@ -42,7 +42,7 @@ class ClassList:
         return [name for name in self._names() if name.isprintable()]
 
     def misnamed(self) -> list[str]:
-        """Whose folder has no name that a gradebook, a table or a terminal could take: nothing of theirs is graded."""
+        """Folders whose names no gradebook, table or terminal could take: they are not graded."""
         return [name for name in self._names() if not name.isprintable()]
 
     def _names(self) -> list[str]:
@@ -79,8 +79,8 @@ class ClassList:
         return {TIMESTAMP: "", SECRET: made_up} | self.receipt(student)
 
     def key(self, student: str) -> str:
-        """The same for the same files, package and seed."""
-        digest = hashlib.sha256(f"{version('lockstep')}/{self.secret}/{student}".encode("utf-8", "surrogateescape"))
+        """A hash of the submission's files, the package's version and the seed."""
+        digest = hashlib.sha256(f"{VERSION}/{self.secret}/{student}".encode("utf-8", "surrogateescape"))
         for file in sorted(self.folder(student).glob("*.ipynb")):
             digest.update(file.name.encode("utf-8", "surrogateescape"))
             try:
@@ -90,12 +90,12 @@ class ClassList:
         return digest.hexdigest()
 
     def result(self, student: str) -> Result | None:
-        """What an earlier run has found, if it still holds."""
+        """The result of an earlier run, if submission, package and seed are still the same; else None."""
         key, found = self._kept_of(student)
         return found if key == self.key(student) else None
 
     def _kept_of(self, student: str) -> tuple[str, Result | None]:
-        """With the key that it was kept by. What is not as it was written there is nothing: it is found anew."""
+        """The kept result and its key. A file that was changed or torn counts as none: it is graded again."""
         try:
             told = json.loads((self.kept / f"{student}.json").read_text(encoding="utf-8"))
             if told["digest"] == _digest(told["result"]):
@@ -117,14 +117,14 @@ class ClassList:
         return self.root / "grading" / "feedback" / student / self.lab / "lab.html"
 
     def is_written(self, student: str) -> bool:
-        """Whether what is kept has come to the gradebook and to the learner's page, which is written last."""
+        """Whether the kept result is in the gradebook and on the learner's page, which is written last."""
         page, kept = self.feedback(student), self.kept / f"{student}.json"
         return page.exists() and page.stat().st_mtime_ns >= kept.stat().st_mtime_ns
 
     def keep(self, result: Result) -> None:
         found = result.to_json()
         told = {"key": self.key(result.student), "digest": _digest(found), "result": found}
-        replaced(self.kept / f"{result.student}.json", json.dumps(told))
+        write_atomically(self.kept / f"{result.student}.json", json.dumps(told))
 
     def write_table(
         self, results: Mapping[str, Result], names: Sequence[str], counted: Sequence[str], late: Mapping[str, str]
@@ -138,7 +138,7 @@ class ClassList:
         table.writerow(["student", "status", "points", "maximum", *titles, "hours late", "notes"])
         for student in sorted(results):
             table.writerow(map(_harmless, _row(results[student], names, late.get(student, ""))))
-        replaced(file, lines.getvalue())
+        write_atomically(file, lines.getvalue())
         return file
 
 

@@ -7,12 +7,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from lockstep.checks.listing import Listed, listed
+from lockstep.checks.own_courses import SETTINGS, is_course, plain_files, unit_of
 from lockstep.errors import UsageError
-
-if TYPE_CHECKING:
-    from lockstep.checks import Exercise
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ UNITS = tuple(
         ("tensor_parallel", "Tensor parallelism", "Along which side do you cut a matrix?"),
         ("mixture_of_experts", "Mixture of experts", "Which weights does a token need?"),
         ("hybrid", "Hybrid parallelism and planning", "Which plan fits this model on that cluster?"),
-        ("bottlenecks", "Bottlenecks", "What is your training really waiting for?"),
+        ("bottlenecks", "Bottlenecks", "Where did the time go, and which of it can you get back?"),
     ])
 )  # fmt: skip
 
@@ -67,10 +66,16 @@ PACKED = Path(__file__).parents[1] / "material"  # what a wheel carries of the c
 MARK = ".lockstep-course"  # is in a learner's working folder, which looks like the course and is a copy
 
 
+def nbgraders_settings() -> str:
+    """``nbgrader_config.py`` of this course, which serves any other."""
+    places = (PACKED, *Path(__file__).parents)
+    return next(place / SETTINGS for place in places if (place / SETTINGS).is_file()).read_text(encoding="utf-8")
+
+
 def root(start: Path | None = None) -> Path:
     """The course's folder: the nearest one at or above ``start`` (here, by default), or the one of this package.
 
-    A learner's working folder, which may lie in it, is none."""
+    A learner's working folder, which may be inside it, is not one."""
     for begin in (start or Path.cwd(), Path(__file__)):
         for folder in (begin.resolve(), *begin.resolve().parents):
             if _is_course(folder):
@@ -80,16 +85,38 @@ def root(start: Path | None = None) -> Path:
     raise UsageError("There is no Lockstep course here.", "Go to the folder that has course/ and labs/ in it.")
 
 
+def find_unit(named: str) -> Unit:
+    """The unit that a person names: 4, 04, communication or 04_communication. Raises UsageError if there is none."""
+    for unit in units_of(root()):
+        if named.lower() in (str(unit.number), f"{unit.number:02d}", unit.topic, unit.folder):
+            return unit
+    raise UsageError(f"There is no unit {named!r}.", "`lockstep units` lists them: name one by its number, as in 04.")
+
+
 def search_path() -> str:
-    """PATH, on which lockstep, nbgrader and alembic are found first where they stand beside this Python."""
+    """PATH with the folder of this Python first, so that its own lockstep, nbgrader and alembic are found."""
     tools, others = str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)
     return others if others.split(os.pathsep)[0] == tools else os.pathsep.join([tools, others])
 
 
 def _is_course(folder: Path) -> bool:
-    """The settings of nbgrader tell it from any other folder that has a course/ in it."""
-    looks = (folder / "course").is_dir() and (folder / "nbgrader_config.py").is_file()
-    return looks and not (folder / MARK).is_dir()
+    """It has nbgrader's settings, or plain exercises; any other folder with a course/ in it doesn't."""
+    return is_course(folder) and not (folder / MARK).is_dir()
+
+
+def units_of(at: Path) -> tuple[Unit, ...]:
+    """Lockstep's units, where it is Lockstep's course, or a part of it; and those of plain exercises alone."""
+    folders = sorted({path.parent for path in plain_files(at)})
+    known = {unit.folder for unit in UNITS}
+    own = [Unit(*named, title_of(named[1]), "") for f in folders if f.name not in known and (named := unit_of(f))]
+    others = (at / "course").glob("*") if (at / "course").is_dir() else ()
+    lockstep_s = not own or any(folder.name in known for folder in others)
+    return (*(UNITS if lockstep_s else ()), *own)
+
+
+def title_of(topic: str) -> str:
+    """``moving_averages`` → "Moving averages"."""
+    return next((unit.title for unit in UNITS if unit.topic == topic), topic.replace("_", " ").capitalize())
 
 
 def units(at: Path | None = None) -> dict[str, Any]:
@@ -99,26 +126,24 @@ def units(at: Path | None = None) -> dict[str, Any]:
     "signature", "kind", "core", "mutants", "alternatives"}]}]}``, the last two counted. ``at`` is the course's folder
     (``root()``).
     """
-    from lockstep.checks import exercises
-
-    folder, known = at or root(), exercises()
-    return {"units": [_unit(folder, unit, [e for e in known if e.topic == unit.topic]) for unit in UNITS]}
+    folder, known = at or root(), listed()
+    return {"units": [_unit(folder, unit, [e for e in known if e.topic == unit.topic]) for unit in units_of(folder)]}
 
 
 def contents(at: Path) -> str:
     """A table of the units in Markdown, with links that work from the front page, ``course/index.ipynb``."""
     head = ["| | Unit | What you can answer then | |", "|:--|:--|:--|:--|"]
-    return "\n".join(head + [_line(at / "course" / unit.folder, unit) for unit in UNITS])
+    return "\n".join(head + [_line(at / "course" / unit.folder, unit) for unit in units_of(at)])
 
 
 def _line(folder: Path, unit: Unit) -> str:
     title = f"[{unit.title}](../{unit.lesson})" if (folder / "lesson.py").exists() else unit.title
-    lab = f"[lab](../{unit.lab})" if (folder / "lab.py").exists() else ""
+    lab = f"[lab](../{unit.lab})" if (folder / "lab.py").exists() or unit not in UNITS else ""
     there = lab or ("" if (folder / "lesson.py").exists() else "to come")
     return f"| {unit.number:02d} | {title} | {unit.question} | {there} |"
 
 
-def _unit(at: Path, unit: Unit, mine: Sequence[Exercise]) -> dict[str, Any]:
+def _unit(at: Path, unit: Unit, mine: Sequence[Listed]) -> dict[str, Any]:
     return {
         "id": unit.topic,
         "number": unit.number,
@@ -130,15 +155,11 @@ def _unit(at: Path, unit: Unit, mine: Sequence[Exercise]) -> dict[str, Any]:
     }
 
 
-def _exercise(exercise: Exercise) -> dict[str, Any]:
+def _exercise(exercise: Listed) -> dict[str, Any]:
     published = {name: getattr(exercise, name) for name in ("id", "points", "minutes", "signature")}
     return published | {
         "kind": exercise.kind,
         "core": exercise.core,
-        "mutants": _answers(exercise.wrong),
-        "alternatives": _answers(exercise.right),
+        "mutants": exercise.mutants,
+        "alternatives": exercise.alternatives,
     }
-
-
-def _answers(folder: Path) -> int:
-    return len(list(folder.glob("[!_]*.py")))

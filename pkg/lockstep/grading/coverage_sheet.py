@@ -4,7 +4,7 @@
 
     "04 Fewer rounds"                   a section of unit 04's lesson
     "04 more: GPUs in nodes"            a section of its more.py
-    "communication.ring_all_reduce"     an exercise that stands in a lab
+    "communication.ring_all_reduce"     an exercise of a lab
     "docs/ranges.md"                    a page
 """
 
@@ -21,14 +21,22 @@ from lockstep.errors import UsageError
 from lockstep.grading.course import UNITS
 from lockstep.grading.lesson_counts import HEADING
 
+EXERCISE = re.compile(r"\w+\.\w+")
 SOURCE, PAGE = "docs/coverage.toml", "docs/coverage.md"
-STATES = ("taught", "in part", "to come", "left out", "missing")
+# How far a topic comes, by its ``how``: each topic has one of these.
+HOW = {"run": "run here", "taught": "taught, not run", "named": "named only", "": "not there"}
+# What of a topic is not there, even if the rest of it is taught: a topic counts for each of these that it has.
+LACKS = {"later": "something to come", "left_out": "something left out", "missing": "something missing"}
 ABOVE = """# What of the lecture notes is taught where
 
 Five sets of lecture notes gave rise to this course. Here are their topics, in the notes' order, with the places where
 each is taught: sections of lessons, by their unit, and exercises, by their name. On the right stands what the course
 says otherwise, and shows; and what is not taught, and why. `lockstep build` makes this page from
 `docs/coverage.toml`: change that file.
+
+The first four numbers count each topic once. **Run here**: an exercise is about it, or a cell of the lesson computes or
+measures it. **Taught, not run**: it is explained, with what others have published. **Named only**: you learn that there
+is such a thing. The last three count what is not there of a topic, even if the rest of it is taught.
 """
 
 
@@ -39,16 +47,15 @@ class Entry:
     notes: str
     title: str
     taught: tuple[str, ...] = ()
+    how: str = ""  # "run", "taught" or "named"; an exercise is run
     differs: str = ""  # what the course says instead, and shows
     later: str = ""  # "12: …", the unit that is to come, and what it will have
     left_out: str = ""
     missing: str = ""
 
     @property
-    def state(self) -> str:
-        if self.taught:
-            return "in part" if self.later or self.missing or self.left_out else "taught"
-        return "missing" if self.missing else "to come" if self.later else "left out"
+    def lacks(self) -> list[str]:
+        return [name for name in LACKS if getattr(self, name)]
 
     @property
     def remarks(self) -> str:
@@ -60,7 +67,9 @@ def entries(root: Path) -> list[Entry]:
     found = []
     for notes in tomllib.loads((root / SOURCE).read_text(encoding="utf-8"))["notes"]:
         for topic in notes["topics"]:
-            found.append(Entry(notes["subject"], **topic | {"taught": tuple(topic.get("taught", ()))}))
+            taught = tuple(topic.get("taught", ()))
+            how = "run" if any(map(EXERCISE.fullmatch, taught)) else ""
+            found.append(Entry(notes["subject"], **{"how": how} | topic | {"taught": taught}))
     return found
 
 
@@ -86,17 +95,17 @@ def page(root: Path) -> str:
         raise UsageError(f"{SOURCE}: there is no {', '.join(map(repr, lost))}.", "Name the places as they are today.")
     by_notes = {one.notes: [e for e in sheet if e.notes == one.notes] for one in sheet}
     counts = [_counted(subject, of) for subject, of in (by_notes | {"all": sheet}).items()]
-    parts = [ABOVE, *_table(["notes", "topics", *STATES], counts)]
+    parts = [ABOVE, *_table(["notes", "topics", *HOW.values(), *LACKS.values()], counts)]
     for subject, of in by_notes.items():
         linked = ["; ".join(link for place, link in known.items() if place in one.taught) for one in of]
-        rows = [(one.title, links, one.remarks) for one, links in zip(of, linked, strict=True)]
-        parts += [f"\n## {subject}\n", *_table(["topic", "taught in", "what differs, or is not there"], rows)]
+        rows = [(one.title, HOW[one.how], links, one.remarks) for one, links in zip(of, linked, strict=True)]
+        parts += [f"\n## {subject}\n", *_table(["topic", "how", "where", "what differs, or is not there"], rows)]
     return "\n".join(parts) + "\n"
 
 
 def _counted(called: str, of: Sequence[Entry]) -> list[str]:
-    states = Counter(one.state for one in of)
-    return [called, str(len(of)), *(str(states[state]) for state in STATES)]
+    how, lacks = Counter(one.how for one in of), Counter(name for one in of for name in one.lacks)
+    return [called, str(len(of)), *(str(how[name]) for name in HOW), *(str(lacks[name]) for name in LACKS)]
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -1,5 +1,5 @@
 """What a learner gets back: one page of HTML with the score, the findings and the figure of their own run for each
-exercise, and their own answer beside it.
+exercise, together with their own answer.
 
 Text of theirs is text: all of it is escaped, no cell's output is shown, and the page allows no script and no network.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from lockstep.checks.wording import printable
 from lockstep.grading import submission as submissions
-from lockstep.grading.judging import Judged, Result
+from lockstep.grading.grade_submission import Judged, Result
 from lockstep.grading.submission import GRADED, NOT_GRADED, TAMPERED, WRONG_FORMAT, Notebook
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -60,7 +60,7 @@ def answer_of(result: Result, name: str) -> str:
 
 
 def core(result: Result) -> list[str]:
-    """The exercises that the grade stands on: those whose tests cell has points."""
+    """The core exercises, which make the grade: those whose tests cell has points."""
     return counted(result.notebook or {"cells": []})
 
 

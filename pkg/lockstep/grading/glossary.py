@@ -1,7 +1,7 @@
 """The glossary: terms of the lessons, each with the file that has it, and the unit.
 
 The maps in the docstrings of the techniques' packages → ``docs/glossary.md``. A map's line names a file, or a folder,
-and its terms, parted by ";". What is in parentheses explains, and is no term::
+and its terms, separated by ";". What is in parentheses explains, and is no term::
 
     ring            ring all-reduce; reduce-scatter
     broken          deadlock (three programs that hang)

@@ -1,6 +1,6 @@
 """The one writer to nbgrader's gradebook: what ``nbgrader export`` and its formgrader then see.
 
-nbgrader's own steps save the grades, from the numbers that stand under the tests cells; only that these were put there
+nbgrader's own steps save the grades, from the numbers in the outputs of the tests cells; only that these were put there
 by a judge, and not by a kernel.
 """
 
@@ -26,15 +26,15 @@ from nbgrader.utils import parse_utc
 from sqlalchemy.exc import SQLAlchemyError
 
 from lockstep.grading import submission as submissions
+from lockstep.grading.atomic_write import RIGHTS, ROOM, Unwritten, unwritten, write_atomically
 from lockstep.grading.class_list import SECRET, TIMESTAMP
 from lockstep.grading.course import search_path
-from lockstep.grading.judging import Result
+from lockstep.grading.grade_submission import Result
 from lockstep.grading.submission import Notebook
-from lockstep.grading.whole_file import RIGHTS, ROOM, Unwritten, replaced, unwritten
 
 COURSE = "lockstep"
 NOTEBOOK = "lab"
-LOGS = ("tornado.application", "alembic", "traitlets")  # in which nbgrader tells of errors that it raises, too
+LOGS = ("tornado.application", "alembic", "traitlets")  # in which nbgrader logs errors that it raises, too
 TELLING: Mapping[int, tuple[str, str]] = {  # what SQLite's errors mean, and what to do
     sqlite3.SQLITE_FULL: ("there is no room for it on its disk", ROOM),
     sqlite3.SQLITE_READONLY: ("it may not be written", RIGHTS),
@@ -65,7 +65,7 @@ class Book:
         os.environ["PATH"] = search_path()  # nbgrader starts alembic by its bare name
 
     def begin(self, release: Notebook) -> bool:
-        """Know the lab, all of it, as ``nbgrader generate_assignment`` would have it. Whether it was new."""
+        """Enter the lab in the gradebook, as ``nbgrader generate_assignment`` does. Whether its cells were new."""
         wanted = {submissions.grade_id(c) for c in release["cells"]} - {""}
         self._make()
         with self._open() as book:
@@ -86,7 +86,7 @@ class Book:
         return known != wanted
 
     def _make(self) -> None:
-        """A new one, whole or not at all: nbgrader makes nothing of one that was begun."""
+        """Create the gradebook atomically: nbgrader cannot use one that is half made."""
         if self.file.exists():
             return
         coming = self.file.with_name(f".new-{self.file.name}")
@@ -108,7 +108,7 @@ class Book:
         return ""
 
     def due(self, students: Sequence[str]) -> dict[str, datetime]:
-        """When each must have handed in, an extension included; nobody where the gradebook has no date."""
+        """When each student's submission is due, extensions included; empty if the gradebook has no date."""
         found = {}
         with self._open() as book:
             for student in students:
@@ -120,7 +120,7 @@ class Book:
         return {student: due for student, due in found.items() if due}
 
     def forget(self, student: str) -> None:
-        """That it has a grade, from what was handed in before: the last one cannot be read, and no grade is no zero."""
+        """Delete the grade of an earlier submission: the last one cannot be read, and no grade is no zero."""
         with self._open() as book, suppress(MissingEntry):
             book.remove_submission(self.lab, student)
         shutil.rmtree(self._autograded(student), ignore_errors=True)
@@ -138,10 +138,10 @@ class Book:
         for step in (SaveAutoGrades, AssignLatePenalties):
             nb = self._step(step(), nb, result.student)
         folder = self._autograded(result.student)
-        replaced(folder / submissions.NAME, submissions.text_of(nb))
+        write_atomically(folder / submissions.NAME, submissions.text_of(nb))
         for name in (TIMESTAMP, SECRET):
             if name in receipt:
-                replaced(folder / name, receipt[name])  # nbgrader's own are read-only
+                write_atomically(folder / name, receipt[name])  # nbgrader's own are read-only
             else:
                 (folder / name).unlink(missing_ok=True)
 
@@ -178,7 +178,7 @@ class Book:
 
 
 def _clear(file: Path) -> None:
-    """Take away a file of SQLite's, and what lies beside it while it is written."""
+    """Delete a database file of SQLite's, and the journal files that accompany it while it is written."""
     for left in file.parent.glob(f"{file.name}*"):
         with suppress(OSError):
             left.unlink()

@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Protocol
 
+from lockstep.checks.plain_marks import BEGIN, END
 from lockstep.errors import LockstepError
 from lockstep.grading.hints import STEPS, parts
 from lockstep.grading.text_notebook import KINDS, Cell, Problem
 
 CODE = ("given", "answer", "tests")
-BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
 
 class Graded(Protocol):
@@ -64,7 +64,7 @@ def lab_problems(file: str, topic: str, cells: Sequence[Cell], find: Find) -> It
 
 
 def _extra_before_core(file: str, topic: str, cells: Sequence[Cell], find: Find) -> Iterator[Problem]:
-    """The core exercises come first: the grade stands on them."""
+    """The core exercises come first: they make the grade."""
     extra = ""
     for cell in cells:
         if cell.kind == "tests":

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import symtable
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from lockstep.grading.cell_names import made, taken
-from lockstep.grading.lab_rules import BEGIN, END
-from lockstep.grading.parting import KINDS, Mark, Parted, arguments, mark, quiz_answer, whole
+from IPython.core.inputtransformer2 import TransformerManager
+
+from lockstep.checks.plain_marks import BEGIN, END
+from lockstep.grading.lesson_parts import KINDS, Mark, Parted, arguments, mark, quiz_answer, whole
 from lockstep.grading.text_notebook import Cell, Problem
 from lockstep.lessons.behind import TurnSource
 from lockstep.lessons.quiz import close
@@ -42,7 +44,7 @@ def topic_problems(folder: str, sources: Mapping[str, Sequence[Cell]]) -> Iterat
 
 
 def leaks(folder: str, parted: Parted) -> Iterator[Problem]:
-    """Sentences that wait, and stand in a cell that does not."""
+    """Sentences that should stay hidden until something is opened, in a cell that is shown at once."""
     for stem, cells in parted.seen.items():
         for cell in cells:
             for sentence in parted.behind.sentences():
@@ -213,3 +215,28 @@ def _uses(cell: Cell, this: Mark, names: Names) -> Iterator[str]:
             names.held.pop(name, None)
         elif name not in names.free:
             names.held.setdefault(name, gate)
+
+
+# ---- names of cells
+
+
+def made(source: str) -> set[str]:
+    """The names that a cell leaves behind."""
+    return {s.get_name() for s in _table(source).get_symbols() if s.is_assigned() or s.is_imported()}
+
+
+def taken(source: str) -> set[str]:
+    """The names that a cell takes from others, also in functions that it only defines."""
+    top = _table(source)
+    mine = {s.get_name() for s in top.get_symbols() if s.is_referenced()}
+    return mine.union(*map(_globals, top.get_children())) - made(source)
+
+
+def _globals(table: symtable.SymbolTable) -> set[str]:
+    mine = {s.get_name() for s in table.get_symbols() if s.is_referenced() and s.is_global()}
+    return mine.union(*map(_globals, table.get_children()))
+
+
+def _table(source: str) -> symtable.SymbolTable:
+    plain = TransformerManager().transform_cell(source)  # type: ignore[no-untyped-call]
+    return symtable.symtable(plain, "cell", "exec")

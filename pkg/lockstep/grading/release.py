@@ -1,7 +1,7 @@
 """From a solved lab to the one that a student gets, by nbgrader's own rules.
 
 ``nbgrader generate_assignment`` runs the same steps (``nbgrader_config.py`` tells it to), so its result and the build's
-are the same file. One step is ours: a function that is given broken, to be mended, stands in the answer cell where
+are the same file. One step is ours: a function that is given broken, to be fixed, goes into the answer cell where
 nbgrader would put ``raise NotImplementedError()``.
 """
 

@@ -1,11 +1,11 @@
-"""A sandbox for one answer: a fork of a warm process goes into it, and only then is told what to run.
+"""A sandbox for one answer: a fork of a warm process enters it, and only then receives what to run.
 
 ::
 
     warm process ──fork──▶ outer ──unshare: user, mount, pid, network, ipc, uts, cgroup──┐
                              │   waits for                                               ▼
                              └──────────────▶ init, process 1 of the sandbox: its view, its limits, no capabilities
-                                                │   buries what is left behind
+                                                │   reaps orphans
                                                 └──────────────▶ the process that goes on, and all that it starts
 
 When the outer process ends, or is killed, init is killed; and when process 1 ends, the kernel ends every other process
@@ -25,8 +25,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from lockstep.errors import WorldUnavailable
-from lockstep.grading import kernel_calls as kernel
 from lockstep.grading import sandbox_filter
+from lockstep.grading import syscalls as kernel
 from lockstep.grading.sandbox_view import View
 
 LEARNER, NOBODY = 1000, 65534  # the user inside, and who that is outside where root grades
@@ -99,13 +99,13 @@ def _refused(error: OSError) -> str:
 
 
 def _users() -> str:
-    """Who is who, inside, outside, how many."""
+    """The line of /proc/self/uid_map: the user inside, the user outside, how many."""
     return f"0 0 1\n{LEARNER} {NOBODY} 1" if is_nobody() else f"{LEARNER} {os.getuid()} 1"
 
 
 def is_nobody() -> bool:
-    """Whether the learner is nobody outside, and not whoever grades: where that is root, who has rights without any
-    capability, and nobody can read Python's files."""
+    """Whether the learner is the user nobody outside, and not the grader: where that is root, who has rights even
+    without capabilities, and nobody can read Python's files."""
     return os.getuid() == 0 and _has_nobody() and _all_may_read()
 
 
@@ -164,7 +164,7 @@ def _write(path: str, text: str) -> None:
 
 
 def _split() -> None:
-    """Go on in a child; this process waits for it, buries whatever else is left to it, and ends as the child has."""
+    """Go on in a child; this process waits for it, reaps orphans, and exits with the child's status."""
     child = os.fork()
     if child == 0:
         return
@@ -182,12 +182,12 @@ def _split() -> None:
 
 
 def _die_with_parent() -> None:
-    """To be said anew after every change of users and rights, which makes the kernel forget it."""
+    """PR_SET_PDEATHSIG; again after every change of users and rights, which resets it."""
     kernel.prctl(kernel.PDEATHSIG, signal.SIGKILL)
 
 
 def _close_but(kept: Collection[int]) -> None:
-    """Standard input, output and error stay, too; the last two are the log of this process."""
+    """Standard input, output and error stay open, too; the last two are the log of this process."""
     for fd in map(int, os.listdir("/proc/self/fd")):
         if fd > 2 and fd not in kept:
             with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Which kind of sandbox this machine allows: one is made, looked out of, and left."""
+"""Which kind of sandbox this machine allows: found out by making one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 
 from lockstep.errors import WorldUnavailable
 from lockstep.grading import sandbox
-from lockstep.grading.outside import Sandbox
 from lockstep.grading.sandbox import BUBBLEWRAP, FORK
+from lockstep.grading.sandbox_host import Sandbox
 from lockstep.grading.sandbox_view import view
 
 

@@ -1,7 +1,7 @@
 """System calls that a learner's program never needs, refused by the kernel: seccomp, without libseccomp.
 
-The list is of what is dangerous, not of what is allowed: torch and Python call too much for that. It is the third wall,
-behind the namespaces and the missing capabilities: what it shuts is the way to bugs of the kernel (bpf, io_uring,
+The list is of what is dangerous, not of what is allowed: torch and Python call too much for that. It is the third line
+of defence, after the namespaces and the missing capabilities: it closes the way to bugs of the kernel (bpf, io_uring,
 userfaultfd, new user namespaces), to other processes' memory (ptrace) and to what no namespace covers (vsock).
 """
 
@@ -13,7 +13,7 @@ import os
 import struct
 from collections.abc import Iterator
 
-from lockstep.grading.kernel_calls import NAMESPACES, SECCOMP, prctl
+from lockstep.grading.syscalls import NAMESPACES, SECCOMP, prctl
 
 # name: numbers on x86_64 and on aarch64; None where it does not exist
 _REFUSED: dict[str, tuple[int | None, int]] = {
@@ -70,7 +70,12 @@ def _program(column: int, arch: int) -> Iterator[tuple[int, int, int, int]]:
             yield _JUMP_EQUAL, 0, 1, numbers[column] or 0
             yield refuse
     yield _JUMP_EQUAL, 0, 1, _CLONE3[column]
-    yield _RETURN, 0, 0, _ERRNO | errno.ENOSYS  # its flags lie in memory, which a filter cannot read: clone is tried
+    yield (
+        _RETURN,
+        0,
+        0,
+        _ERRNO | errno.ENOSYS,
+    )  # its flags are in memory, which a filter cannot read: libc then tries clone
     yield _JUMP_EQUAL, 0, 3, _CLONE[column]
     yield _LOAD, 0, 0, _FIRST_ARGUMENT
     yield _JUMP_SET, 0, 1, NAMESPACES

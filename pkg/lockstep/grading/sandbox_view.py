@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from lockstep.grading import kernel_calls as kernel
+from lockstep.grading import syscalls as kernel
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/sys/devices/system/cpu", "/sys/devices/system/node")
 ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "alternatives")
@@ -109,7 +109,7 @@ def view(private: tuple[str, ...] = (), withheld: Mapping[str, bytes] = MappingP
 
 
 def around_memory(paths: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Those elsewhere than in the folders that lie in memory, and those in them: an environment that somebody made in
+    """Paths outside of the folders that are in memory, and paths in them: an environment that somebody made in
     /tmp, say, which can be shown only once these are there."""
     below = [p for p in paths if any(lies_in(p, folder) for folder in MEMORY)]
     return [p for p in paths if p not in below], below
@@ -120,7 +120,7 @@ def lies_in(path: str, folder: str) -> bool:
 
 
 def _outermost(paths: list[str]) -> Iterator[str]:
-    """Without those that lie in another one. A link is shown as one; where it leads to must be among them, too."""
+    """Without paths inside of another one. A link is shown as one; where it leads to must be among them, too."""
     plain = sorted({p for path in paths for p in (path, os.path.realpath(path))})
     folders = [p for p in plain if not os.path.islink(p)]
     for path in plain:
@@ -149,7 +149,7 @@ def _cover(paths: Iterable[str]) -> None:
 
 
 def _replace(files: Mapping[str, bytes]) -> None:
-    """Each lies in the root of now, which nobody sees later, and is laid over the one that is shown."""
+    """Each is written into the present root, which is not visible later, and mounted over the one that is shown."""
     for number, (path, content) in enumerate(sorted(files.items())):
         if os.path.isfile(NEW + path):
             made = f"/{len(content)}-{number}"

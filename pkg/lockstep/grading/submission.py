@@ -1,14 +1,14 @@
-"""A submission as it was handed in, and what is made of it before anything of it runs.
+"""Reads a submission and restores its given cells, before anything of it runs.
 
 The notebook is read as JSON, never opened by anything that would draw it. What is graded is made anew: the learner's
 cells as they are, without outputs; what was given to be read, and the tests, as they were released. Whatever had to be
-put right is told, one sentence each; what cannot be read at all has the status WRONG_FORMAT and nothing to grade.
+put right is noted, one sentence each; what cannot be read at all has the status WRONG_FORMAT and nothing to grade.
 
 A lab's notebook says what it is, in its metadata, where the build wrote it and JupyterLab leaves it::
 
-    {"lockstep": {"lab": "04_communication", "version": "0.1.0"}}
+    {"lockstep": {"lab": "04_communication", "version": "0.2.0"}}
 
-Another lab's is not graded. That of another version is, and that is told: given cells that differ are not the learner's
+Another lab's is not graded. That of another version is, with a note: given cells that differ are not the learner's
 doing then. One that says neither was made before notebooks did, and is graded as ever.
 """
 
@@ -22,9 +22,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from lockstep.distribution import VERSION
 
 GRADED, WRONG_FORMAT, CRASHED, TIMED_OUT, TAMPERED, NOT_GRADED = (
     "graded", "wrong format", "crashed", "timed out", "tampered", "could not be graded",
@@ -188,7 +189,7 @@ class _Mended:
         self._given = {grade_id(c): c for c in release["cells"] if grade_id(c)}
         here = {grade_id(c) for c in cells}
         self._compare_labs(made_as.lab, made(release).lab, bool(here & _exercise_ids(release["cells"])))
-        self._is_of_other_version = made_as.version not in ("", version("lockstep"))
+        self._is_of_other_version = made_as.version not in ("", VERSION)
         if self._is_of_other_version:
             self._compare_versions(made_as.version, here)
         cells = [self._own(c) for c in self._single(cells)]
@@ -213,10 +214,10 @@ class _Mended:
         if lacking:
             raise WrongFormat(
                 f"Your notebook was made with Lockstep {its} and has no {', '.join(lacking)}, which is graded with "
-                f"{version('lockstep')}. Start `lockstep lab`, put your answers into the new version of the lab, and "
+                f"{VERSION}. Start `lockstep lab`, put your answers into the new version of the lab, and "
                 "hand that in."
             )
-        self.notes.append(f"Your notebook was made with Lockstep {its}, and graded with {version('lockstep')}.")
+        self.notes.append(f"Your notebook was made with Lockstep {its}, and graded with {VERSION}.")
 
     def _single(self, cells: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Each tag once: the last cell that has it, as the last definition of a function is the one that counts."""

@@ -1,12 +1,12 @@
 """Read a lesson or a lab as its author wrote it: a text notebook in the py:percent format.
 
-A lesson's cells may carry marks, ``lesson="after ring-bytes"``: ``lockstep.grading.parting`` has them.
+A lesson's cells may carry marks, ``lesson="after ring-bytes"``: ``lockstep.grading.lesson_parts`` has them.
 
 A lab's cells carry short tags::
 
     # %% lab="readonly imports"           given, and restored when the lab is graded
     # %% lab="answer ring_all_reduce"     solved here; a student gets what is outside BEGIN SOLUTION … END SOLUTION
-    # %% lab="given mend_ring_of_sends"   a broken function: it stands in the student's answer cell instead
+    # %% lab="given mend_ring_of_sends"   a broken function: it goes into the student's answer cell instead
     # %% lab="tests ring_all_reduce"      one call to check; its points come from the exercise
     # %% lab="hint ring_all_reduce"       Markdown, three parts with a line --- between: nested, and folded
 
@@ -37,7 +37,7 @@ class Cell:
     source: str
     tag: str = ""  # as written: "answer ring_all_reduce"
     line: int = 0
-    unread: str = ""  # what stands behind the marker and makes no sense
+    unread: str = ""  # what follows the marker and makes no sense
     metadata: dict[str, Any] = field(default_factory=dict)
     lesson: str = ""  # a lesson's mark, as written: "after ring-bytes"
 

@@ -1,6 +1,7 @@
-"""``lockstep grade LAB --viva``: two questions for each learner about their own runs, with the answers for who asks.
+"""``lockstep grade LAB --viva``: two questions for each learner's oral examination, about their own runs, with answers.
 
-Which ones is drawn by the student's name: the same ones every time. The run is the one that the learner's page shows.
+They are drawn with the student's name as the seed: the same ones every time. The run is the one that the learner's page
+shows.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lockstep.checks.wording import printable
-from lockstep.grading.judging import Result
-from lockstep.grading.questions import Question
+from lockstep.grading.grade_submission import Result
+from lockstep.grading.viva_questions import Question
 
 EACH = 2  # questions for a learner
 
 
 @dataclass(frozen=True)
 class Viva:
-    """What to ask ``student``: fewer than two, or nothing, where no run of theirs tells enough."""
+    """What to ask ``student``: fewer than two, or nothing, where no run of theirs shows enough."""
 
     student: str
     questions: Sequence[Question]

@@ -2,7 +2,7 @@
 
 ``bring`` copies what is missing. A new version of a notebook takes the old one's place if nothing of the learner's
 would be lost: no text was changed, and each output belongs to a cell that is still the same and keeps it. Else the
-learner's notebook stays, and the new version comes beside it, as ``lesson.new.ipynb``.
+learner's notebook stays, and the new version is put next to it, as ``lesson.new.ipynb``.
 
 A version that has the same text, and only says that it is another, brings no new notebook: what a learner has begun
 goes on saying which version it was made with.
@@ -13,7 +13,7 @@ and the texts of all versions so far::
     {"course/04_communication/lesson.ipynb": {"brought": "<sha256>", "text": "<sha256>", "works": ["<sha256>", …]}}
 
 Each file is written whole or not at all, after the record knows its text and before the record says that it was
-brought: whoever is stopped in between goes on where it was. A lost record costs no work: what differs from the new
+brought: a run that was interrupted is taken up where it stopped. A lost record costs no work: what differs from the new
 version then counts as the learner's.
 """
 
@@ -49,7 +49,7 @@ class Brought:
 
 
 def working_folder(root: Path) -> Path:
-    """Where a learner works who names no folder: the one that this is, that of the clone, or one in the home folder."""
+    """The default: the working folder that this is in, that of the clone, or one in the home folder."""
     here = Path.cwd()
     inside = [folder for folder in (here, *here.parents) if (folder / MARK).is_dir()]
     return inside[0] if inside else Path.home() / "lockstep-course" if root == PACKED else root / DEFAULT
@@ -143,7 +143,7 @@ class _Copy:
         return place.relative_to(self.folder).as_posix()
 
     def _renewed(self, place: Path, new: bytes, works: list[str]) -> bool:
-        """Put the new version where an old one is, if nothing is lost by it."""
+        """Replace an old version by the new one, if nothing of the learner's is lost by it."""
         if place.is_symlink() or not place.is_file():
             return False
         old = place.read_bytes()
@@ -157,7 +157,7 @@ class _Copy:
         return True
 
     def _write(self, place: Path, data: bytes) -> None:
-        """Whole or not at all: in a file of its own first, which then takes the place."""
+        """Atomically: into a temporary file first, which is then renamed."""
         place.parent.mkdir(parents=True, exist_ok=True)
         coming = self.folder / MARK / f"coming-{os.getpid()}"
         try:
@@ -191,7 +191,7 @@ def _read_record(folder: Path) -> dict[str, Any]:
 
 @contextmanager
 def _alone(mark: Path) -> Iterator[None]:
-    """Whoever comes second waits. What somebody left who was stopped while writing is cleared away.
+    """Take the folder's lock, or wait for it. Temporary files of a process that was killed while writing are deleted.
 
     Where files cannot be locked, it goes on without."""
     handle = os.open(mark, os.O_RDONLY)

@@ -2,5 +2,5 @@
 
 ``accounts``   which Linux users get a server, and which never do
 ``files``      what it reads and what it guards: secrets, its own code, the gradebook
-``sign_in``    whoever fails to sign in waits longer each time
+``sign_in``    failed sign-ins wait, longer each time
 """

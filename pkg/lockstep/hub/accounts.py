@@ -1,6 +1,6 @@
 """Which Linux users get a server of the hub: learners that are on a list, and instructors. No other, ever.
 
-The hub is root and becomes whomever it is asked for. So accounts are told by their numbers: a second name of root's
+The hub is root and becomes whomever it is asked for. So accounts are compared by their numbers: a second name of root's
 number is root. They are looked at when the hub starts and again before each server, for an instructor can add users to
 a hub that runs.
 """

@@ -15,7 +15,7 @@ SECRETS = ("INSTRUCTORS_PASSWORD", "LEARNERS_PASSWORD", "PROXY_TOKEN", "GRADER_T
 
 
 def refuse_secrets_in(environment: Mapping[str, str]) -> None:
-    """An environment is told to every program that starts from it, and to `docker inspect`."""
+    """Every child process inherits an environment, and `docker inspect` shows it."""
     for name in (f"LOCKSTEP_{secret}" for secret in SECRETS):
         if environment.get(name):
             raise UsageError(

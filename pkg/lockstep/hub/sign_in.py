@@ -1,4 +1,4 @@
-"""Whoever fails to sign in waits longer each time: guessing a password takes years, a slip of the finger seconds."""
+"""After a failed sign-in the next one waits, longer each time: guessing a password takes years, a typo seconds."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Ranks that ask ``is_completed()`` again and again, in vain, and do nothing else: they use the processor, and wait.
+"""Detection of busy-waiting ranks, which do nothing but poll ``is_completed()``: they use CPU time without progress.
 
-Each rank's journal tells it. The journals are read when none of them has grown for a while: then nobody has posted
-anything, nothing has ended, and nobody has carried out an operation of torch between two questions. A rank that goes on
-asking touches its journal: one that did not lately may compute by now, in Python.
+The information is in the journals of the ranks. They are read when none of them has grown for a while, so that nothing
+was posted or completed, and no rank has executed an operation of torch between two polls. A rank that keeps polling
+touches its journal; one that has not done so recently may be computing in Python.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from lockstep.comm.operation import Operation
 from lockstep.places import Place
 
 STILL = 0.5  # seconds without a new entry
-LATELY = 1.2  # seconds in which a rank asks often enough to touch its journal
+LATELY = 1.2  # seconds within which a polling rank touches its journal
 
 
 class BusyPolling:
-    """``now()``: the line on which each of them asks, by rank. ``read``: the journal of a rank."""
+    """``now()``: the busy-waiting ranks, each with the line that polls. ``read``: reads the journal of a rank."""
 
     def __init__(self, paths: Sequence[str], read: Callable[[int], Sequence[Operation]]) -> None:
         self._paths, self._read = paths, read
@@ -43,5 +43,5 @@ class BusyPolling:
 
 
 def asks(log: Sequence[Operation]) -> Operation | None:
-    """What the rank asks about, if it does nothing else."""
+    """The operation that the rank polls, if it does nothing else."""
     return next((o for o in log if o.in_vain and o.end is None), None)

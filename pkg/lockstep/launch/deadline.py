@@ -1,8 +1,8 @@
-"""The end of a rank's time, where nobody watches from outside: a thread of the rank's own process, and a signal.
+"""The time limit of a rank that no other process watches: a thread of the rank's own process, and a signal.
 
-(1) the time is up: note where the main thread stands, and tell it
-(2) hang up: what waits for a message inside gloo fails at once
-(3) SIGUSR2: what loops or sleeps in Python raises TimeUp; again every second, for code that swallows it
+(1) when the time is up, report the stack of the main thread
+(2) shut down the connections: operations that wait inside gloo fail at once
+(3) send SIGUSR2: Python code raises TimeUp; repeated every second, for code that swallows it
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from lockstep.launch.watchdog import Stack
 from lockstep.places import line_of
 
 AGAIN = 1.0  # seconds
-LAST_WORDS = 5.0  # seconds that a rank has from the launcher's SIGTERM, to tell an error that it knows
+LAST_WORDS = 5.0  # seconds from the launcher's SIGTERM, in which a rank may report an error
 
 
 @dataclass(frozen=True)
 class Overdue:
-    """The time of a rank was up, and there it stood."""
+    """A rank reached its time limit, with this stack."""
 
     stack: Stack
 
@@ -39,8 +39,8 @@ class Terminated(BaseException):
 
 
 class Deadline:
-    """A context that lasts ``seconds`` at most. ``tell``, with the main thread's stack, and ``hang_up`` are called in a
-    thread of their own. Outside the main thread, where no signal can be handled, there is no (3)."""
+    """A context with a time limit of ``seconds``. ``tell`` (with the main thread's stack) and ``hang_up`` are called in
+    a separate thread. Outside the main thread, which alone can handle signals, step (3) is left out."""
 
     def __init__(self, seconds: float, tell: Callable[[Stack], None], hang_up: Callable[[], None]) -> None:
         self._seconds, self._tell, self._hang_up = seconds, tell, hang_up
@@ -83,9 +83,9 @@ class Deadline:
 
 @contextlib.contextmanager
 def terminable() -> Iterator[None]:
-    """The first SIGTERM of the launcher raises Terminated, so that the rank can say why; the next one ends it. Where
-    the rank leaves with an error, its caller has a few seconds to tell that: other ranks may have ended of the same
-    error, and the launcher ends this one for it."""
+    """A context in which the launcher's first SIGTERM raises Terminated, so that the rank can report why; the next one
+    ends it. After an error, the caller has a few seconds to report it, since other ranks may already have ended with
+    the same error, for which the launcher terminates this one."""
     ours = threading.current_thread() is threading.main_thread()
     if not ours or signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, end_soon):
         yield
@@ -107,7 +107,7 @@ def terminable() -> Iterator[None]:
 
 
 def end_soon(*_: Any) -> None:
-    """On SIGTERM: it takes effect after the last words, and the next one at once."""
+    """A handler of SIGTERM that delays it by LAST_WORDS; the next one takes effect at once."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     timer = threading.Timer(LAST_WORDS, os.kill, (os.getpid(), signal.SIGTERM))
     timer.daemon = True
@@ -115,7 +115,7 @@ def end_soon(*_: Any) -> None:
 
 
 def stack_of(thread: int) -> Stack:
-    """Where a thread of this process stands."""
+    """The stack of a thread of this process."""
     frame, frames = sys._current_frames().get(thread), []
     while frame is not None:
         frames.append((frame.f_code.co_filename, line_of(frame), frame.f_code.co_name))

@@ -1,8 +1,8 @@
-"""Ctrl-C at a moment when it does no harm, and told in the learner's own lines.
+"""Ctrl-C: deferred where it would do harm, and shown with the learner's lines only.
 
-Python raises KeyboardInterrupt between any two instructions of the main thread: also between the start of a process
-and the line that notes its number, or in the middle of tidying up. ``undisturbed`` holds it back for such a moment.
-(Masking the signal would not do: another thread of a notebook would take it, and the main thread be told at once.)
+Python raises KeyboardInterrupt between any two instructions of the main thread, even between starting a process and
+storing its pid, or in the middle of cleaning up. ``undisturbed`` defers it during such a block. (Blocking the signal
+would not help: another thread of a notebook would receive it, and Python would interrupt the main thread at once.)
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lockstep import places
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """An interrupt waits for the end of the block. For short blocks that wait for nobody else."""
+    """A context that defers an interrupt to its end. For short blocks that wait for no other process."""
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield
@@ -35,7 +35,7 @@ def undisturbed() -> Iterator[None]:
 
 @contextlib.contextmanager
 def told_shortly() -> Iterator[None]:
-    """Of an interrupt in the block a notebook shows the learner's own lines, and none of the library's."""
+    """A context in which the traceback of an interrupt, as a notebook shows it, has the learner's lines only."""
     try:
         yield
     except KeyboardInterrupt as interrupt:

@@ -1,4 +1,4 @@
-"""Joining a process group: the one place that chooses backend and device."""
+"""Joining and leaving the default process group: backend, device, rendezvous, connections."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ import torch
 import torch.distributed as dist
 from torch.distributed import FileStore, Store  # type: ignore[attr-defined]
 
-from lockstep.launch.adoption import Adoption, Given, agree, on_cpus
+from lockstep.launch.init_process_group import Adoption, Given, agree, on_cpus
 from lockstep.launch.store import BriskStore
 
-LONG = 30 * 86_400.0  # seconds: whoever starts ranks ends them when their time is up
+LONG = 30 * 86_400.0  # seconds: the parent process enforces the time limit
 
 
 def on_gpus(local_ranks: int) -> bool:
-    """Whether each rank of this node has a GPU of its own."""
+    """Whether there is a GPU for each rank of this node, and NCCL."""
     return torch.cuda.is_available() and torch.cuda.device_count() >= local_ranks and dist.is_nccl_available()
 
 
 def join(rank: int, world: int, timeout: float, store: Any = None) -> None:
-    """Make this process a rank: gloo, or gloo and nccl where each local rank has a GPU. Without a ``store``, the
-    ranks meet at MASTER_ADDR and MASTER_PORT."""
+    """Make this process a rank of the default group: with gloo, or with gloo and NCCL if each local rank has a GPU.
+    Without a ``store``, the rendezvous is at MASTER_ADDR and MASTER_PORT."""
     local_ranks = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
     gpus = on_gpus(local_ranks)
     if gpus:
@@ -49,8 +49,8 @@ def join(rank: int, world: int, timeout: float, store: Any = None) -> None:
 
 
 def meet(path: str, rank: int, world: int) -> Store:
-    """``join`` of ranks of one machine, which meet in the file ``path``. Returns the store: it must be kept, for torch
-    keeps only its C++ half. NCCL asks the store in threads of its own, without Python."""
+    """``join`` for ranks of one machine, with the file ``path`` as rendezvous. Returns the store, which must be kept
+    alive: torch references only its C++ part. (NCCL accesses the store in threads of its own, without Python.)"""
     store = meeting(path, world)
     join(rank, world, LONG, store)
     return store
@@ -62,7 +62,7 @@ def meeting(path: str, world: int) -> Store:
 
 
 def given(rank: int, world: int, store: Callable[[], Store], timeout: float) -> Given:
-    """The place of a rank that has joined its group. The stores that it makes later are kept: as above."""
+    """The membership of a rank that has joined its group. Stores that it creates later are kept alive."""
     kept: list[Store] = []
 
     def keep() -> Store:
@@ -73,13 +73,13 @@ def given(rank: int, world: int, store: Callable[[], Store], timeout: float) -> 
 
 
 def adoption(given: Given) -> Adoption:
-    """Within it, the program of a rank may call ``init_process_group`` itself."""
+    """A context in which the program of a rank may call ``init_process_group`` itself."""
     gpus = on_gpus(int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
-    return Adoption(lambda: given, str if gpus else on_cpus, functools.partial(agree, given.rank))
+    return Adoption(lambda: given, str if gpus else on_cpus, functools.partial(agree, given.rank), True)
 
 
 def gathered(mine: bytes) -> list[bytes]:
-    """The bytes of every rank, on every rank. (torch's ``all_gather_object`` would unpickle what others have sent.)"""
+    """An all-gather of bytes. (torch's ``all_gather_object`` would unpickle what other ranks have sent.)"""
     gpus = "nccl" in dist.get_backend() and on_gpus(int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
     device = torch.device("cuda", torch.cuda.current_device()) if gpus else torch.device("cpu")
     lengths = [torch.zeros(1, dtype=torch.int64, device=device) for _ in range(dist.get_world_size())]
@@ -92,28 +92,22 @@ def gathered(mine: bytes) -> list[bytes]:
     return [told[:size].cpu().numpy().tobytes() for told, size in zip(all_bytes, sizes, strict=True)]
 
 
-def name_master(address: str, port: int) -> None:
-    """Let programs that read where rank 0 is find something. What the caller has set, stays."""
-    os.environ.setdefault("MASTER_ADDR", address)
-    os.environ.setdefault("MASTER_PORT", str(port))
-
-
 def free_port() -> int:
-    """A port of this machine that nobody uses at this moment."""
+    """A TCP port of this machine that is free at the moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def leave() -> None:
-    """Every group must be destroyed, whatever state it is in."""
+    """Destroy all process groups, whatever state they are in."""
     if dist.is_initialized():
         with contextlib.suppress(Exception):
             dist.destroy_process_group()
 
 
 def leave_at_exit() -> None:
-    """The same, and let gloo's threads come to rest: one that drops a tensor while Python shuts down aborts the
+    """``leave``, then wait until gloo's threads are idle: one that releases a tensor while Python shuts down aborts the
     process (torch 2.13)."""
     leave()
     for _ in range(100):
@@ -123,7 +117,7 @@ def leave_at_exit() -> None:
 
 
 def others_run() -> bool:
-    """Whether another thread of this process runs or wants to."""
+    """Whether another thread of this process is runnable."""
     tasks, main = Path("/proc/self/task"), str(os.getpid())
     states = [t.joinpath("stat").read_text().rpartition(")")[2].split()[0] for t in tasks.glob("*") if t.name != main]
     return "R" in states
@@ -143,14 +137,14 @@ def is_connection(fd: int) -> bool:
 
 
 def hang_up(connections: Iterable[int]) -> None:
-    """Tell the other ranks that this one takes no part any more: their operations with it fail at once. (gloo has no
-    abort, and destroying a group leaves its connections open.)"""
+    """Shut down connections to other ranks, so that their operations with this one fail at once. (gloo has no abort,
+    and destroying a group leaves its connections open.)"""
     for fd in connections:
         with contextlib.suppress(OSError), socket.socket(fileno=os.dup(fd)) as connection:
             connection.shutdown(socket.SHUT_RDWR)
 
 
 def use_loopback() -> None:
-    """Ranks of one machine talk over loopback: the machine's name need not resolve."""
+    """Let ranks of one machine communicate over loopback, so that the hostname need not resolve."""
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo0" if sys.platform == "darwin" else "lo")
     os.environ.setdefault("TP_SOCKET_IFNAME", os.environ["GLOO_SOCKET_IFNAME"])

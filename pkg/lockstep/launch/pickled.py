@@ -1,7 +1,7 @@
-"""What a rank is given and what it returns, as bytes that mean the same in another process.
+"""Pickling of the arguments and the results of ranks.
 
-packed(value)    what is given: as cloudpickle does it, and tensors in a fifth of the time
-dumps(value)     what is returned: tensors as data, on the CPU
+packed(value)    for arguments: as cloudpickle, with tensors in a fifth of the time
+dumps(value)     for results: tensors as plain data on the CPU
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from typing import Any
 import cloudpickle
 import torch
 
-from lockstep.errors import UsageError
+from lockstep.comm import exits
+from lockstep.errors import RankRaised
 
 
 class _Packer(cloudpickle.Pickler):  # type: ignore[misc]
-    """torch makes an archive of each tensor. Of one that is nothing but its numbers these are enough."""
+    """Pickles a simple tensor as its bytes, of which torch would write an archive."""
 
     def reducer_override(self, value: Any) -> Any:
         if type(value) is torch.Tensor and is_simple(value):
@@ -26,7 +27,7 @@ class _Packer(cloudpickle.Pickler):  # type: ignore[misc]
 
 
 def is_simple(tensor: torch.Tensor) -> bool:
-    """Whether a tensor is all of a storage on the CPU, in its order, without a history or anything of its owner's."""
+    """Whether a tensor covers its CPU storage in order, and has no autograd history, hooks or attributes."""
     if tensor.layout is not torch.strided or tensor.device.type != "cpu" or not tensor.is_leaf or not tensor.numel():
         return False
     whole = tensor.is_contiguous() and tensor.untyped_storage().nbytes() == tensor.numel() * tensor.element_size()
@@ -35,13 +36,13 @@ def is_simple(tensor: torch.Tensor) -> bool:
 
 
 def tensor_of(numbers: bytes, dtype: torch.dtype, shape: tuple[int, ...], requires_grad: bool) -> torch.Tensor:
-    """In memory of torch's own, which is aligned."""
+    """The tensor of a pickle, copied to torch's own memory, which is aligned."""
     tensor = torch.frombuffer(bytearray(numbers), dtype=torch.uint8).clone()
     return tensor.view(dtype).view(shape).requires_grad_(requires_grad)
 
 
 def packed(value: Any) -> bytes:
-    """Raises what a part of it raises that cannot be copied to another process."""
+    """The pickle of an argument. Raises the error of any part that cannot be pickled."""
     stream = io.BytesIO()
     _Packer(stream).dump(value)
     return stream.getvalue()
@@ -55,7 +56,7 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
 
 
 def plain(tensor: torch.Tensor) -> torch.Tensor:
-    """On the CPU, without its history, and without the rest of a storage that it is a small view of."""
+    """A detached copy on the CPU, without the rest of its storage. Raises TypeError for DTensors and the like."""
     if hasattr(tensor, "trigger_wait"):  # what a functional collective returns
         tensor = tensor.trigger_wait()
     if type(tensor) is not torch.Tensor:
@@ -68,7 +69,7 @@ def plain(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def dumps(value: Any) -> bytes:
-    """Raises TypeError, in one sentence, for a value that cannot leave its process."""
+    """The pickle of a result. Raises TypeError if it cannot be pickled."""
     stream = io.BytesIO()
     try:
         _Pickler(stream).dump(value)
@@ -77,12 +78,17 @@ def dumps(value: Any) -> bytes:
     return stream.getvalue()
 
 
-def loads(blob: bytes) -> Any:
-    """Raises UsageError for a value that can be sent, but not be opened again."""
+def loads(blob: bytes, rank: int) -> Any:
+    """The value of a pickle that ``rank`` has returned. Raises RankRaised if it cannot be unpickled here: that calls
+    the learner's code, which may even raise SystemExit."""
     try:
         return cloudpickle.loads(blob)
-    except Exception as error:
-        raise UsageError(
-            f"A value that was returned cannot be opened here: {type(error).__name__}: {error}.",
-            "Return tensors, numbers, text, and lists or dicts of them.",
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        end = exits.raised(rank, error)
+        raise RankRaised(
+            f"What rank {rank} has returned cannot be opened here: {exits.reason(end)}.",
+            remedy="Return tensors, numbers, text, and lists or dicts of them.",
+            exit=end,
         ) from None

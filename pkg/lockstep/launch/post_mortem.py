@@ -1,4 +1,4 @@
-"""What went wrong in a run, from what its ranks have left: journals, stacks, exceptions, exit statuses."""
+"""Post-mortem analysis: what went wrong in a run, from journals, stacks, exceptions and exit statuses of its ranks."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lockstep import deadlock_report
-from lockstep.comm import agreement, exits
-from lockstep.comm.agreement import rank_state
+from lockstep.comm import exits, mismatch
 from lockstep.comm.exits import first_cause
 from lockstep.comm.matcher import Matched
+from lockstep.comm.mismatch import rank_state
 from lockstep.comm.operation import Operation
 from lockstep.errors import Exit, Mismatch, RankState, RunError, TimeLimit, Unmatched
 from lockstep.events import Trace
@@ -35,7 +35,7 @@ def read_journal(directory: str, rank: int) -> list[Operation]:
 
 
 class Diagnosis:
-    """The state of a run at one moment, ``now`` seconds after its beginning: the operations of each rank."""
+    """The analysis of a run ``now`` seconds after its beginning, from the operations of each rank (``logs``)."""
 
     def __init__(self, logs: Sequence[Sequence[Operation]], now: float, world: str, cluster: str) -> None:
         self.ranks, self.logs, self.now = len(logs), logs, now
@@ -51,30 +51,30 @@ class Diagnosis:
         return cls(logs, now, "processes", CLUSTER)
 
     def of_success(self) -> RunError | None:
-        """Every rank has returned, but did they do the same?"""
+        """The error of a run in which every rank has returned: a mismatch or unmatched operations, or None."""
         error = self._mismatch() or self._unmatched()
         return self._complete(error) if error else None
 
     def _mismatch(self) -> Mismatch | None:
-        """The first place, if any, where ranks met that do not fit together."""
+        """The first mismatch of a collective, or else of a message, if any."""
         collectives = sorted(self.matching.collectives, key=lambda parts: min(p.posted for p in parts))
-        found = [*map(agreement.of_collective, collectives), *(agreement.of_message(*p) for p in self.matching.pairs)]
+        found = [*map(mismatch.of_collective, collectives), *(mismatch.of_message(*p) for p in self.matching.pairs)]
         return next(filter(None, found), None)
 
     def _unmatched(self) -> Unmatched | None:
-        """What is left over after a run that has ended."""
-        left = self.matching.single
+        """The error of operations without a partner, if any."""
+        left = [o for o in self.matching.single if not o.given_up]
         return deadlock_report.left_over(left[0].kind, list(map(rank_state, left))) if left else None
 
     def of_deadlock(self, stacks: Mapping[int, Stack], ends: Mapping[int, Exit]) -> RunError:
         states = [self._asking(s) if s.rank in stacks else s for s in self.states(stacks, ends)]
-        for s in states:  # of what is on its way: gloo never says that it is there
+        for s in states:  # polling a message in transit: with gloo, is_completed() never returns True
             if s.rank in stacks and s.state == "computing":
                 return self._complete(deadlock_report.idle(s, self._idle(s.rank), states))
         return self._complete(self._mismatch() or deadlock_report.deadlock(states))
 
     def _asking(self, at: RankState) -> RankState:
-        """A rank that asks in vain waits for what it asks about."""
+        """The state of a rank that may be busy-waiting: it waits for the operation that it polls."""
         asked = asks(self.logs[at.rank])
         if asked is None:
             return at
@@ -87,35 +87,40 @@ class Diagnosis:
         return self.now - max((o.end or o.posted for o in self.logs[rank]), default=0.0)
 
     def of_failure(self, stacks: Mapping[int, Stack], ends: Mapping[int, Exit]) -> RunError:
-        """The exception or death that came first, and not what it did to the other ranks."""
+        """The error of the first exception or death, whose consequences on other ranks are ignored."""
         cause = first_cause(ends)
         mismatch, log = self._mismatch(), self.logs[cause.rank]
-        if mismatch and log and log[-1].end is None:  # that is what it raised about
+        if mismatch and log and log[-1].end is None:  # the exception is about the mismatch
             return self._complete(mismatch)
         return self._complete(exits.error(cause, self.states(stacks, ends)))
 
     def of_a_stop(self, rank: int, stacks: Mapping[int, Stack], ends: Mapping[int, Exit]) -> RunError:
-        return self._complete(deadlock_report.stopped(rank, self.states(stacks, ends)))
+        place = stacks.get(rank, Stack()).place
+        return self._complete(deadlock_report.stopped(rank, place, self.states(stacks, ends)))
 
     def of_time_limit(self, stacks: Mapping[int, Stack], ends: Mapping[int, Exit], limit: float) -> RunError:
         states = self.states(stacks, ends)
         idle = list(map(self._idle, range(self.ranks)))
         for s in states:
-            if s.state == "computing" and idle[s.rank] >= min(deadlock_report.IDLE, limit / 2):
+            if (
+                s.state == "computing"
+                and s.did != deadlock_report.RETURNS
+                and idle[s.rank] >= min(deadlock_report.IDLE, limit / 2)
+            ):
                 return self._complete(deadlock_report.idle(s, idle[s.rank], states))
         if self._cannot_go_on(states, idle, min(deadlock_report.IDLE, limit / 2)):
             return self._complete(self._mismatch() or deadlock_report.deadlock(states))
         return self._complete(TimeLimit(f"The run did not end within {limit:.0f} s.", states))
 
     def _cannot_go_on(self, states: Sequence[RankState], idle: Sequence[float], long: float) -> bool:
-        """Whether all have waited for long, and some of them for what nobody does."""
+        """Whether all ranks have waited for long, and some of them for operations that no rank has posted."""
         waiting = [s.rank for s in states if s.state == "waiting"]
         if any(s.state == "computing" for s in states) or not all(idle[r] >= long for r in waiting):
             return False
         return any(not self.matching.served(o) for r in waiting for o in self.logs[r] if o.end is None)
 
     def of_broken_operations(self, ends: Mapping[int, Exit]) -> RunError:
-        """Operations that failed on every rank that had one, and on none for a reason of its own."""
+        """The error when operations have failed on ranks, and on none of them for a reason of its own."""
         if any(o.end is None for r in ends for o in self.logs[r]):
             return self.of_deadlock({}, ends)
         return self.of_failure({}, ends)

@@ -1,7 +1,7 @@
-"""run() on processes of this machine: start the ranks, listen to them, and say what became of them.
+"""run() on processes of this machine: start the ranks, receive their messages, and report how the run ended.
 
-Every way to end has its place here: a value from each rank; an exception; a process that died; a deadlock that the
-watchdog found; the end of the time; Ctrl-C. However it ends, no process is left, and the next run is a fresh one.
+A run ends with a value from each rank, an exception, the death of a process, a deadlock that the watchdog detects, the
+time limit, or Ctrl-C. However it ends, no process is left over, and the next run starts afresh.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from multiprocessing.connection import wait
 
 from lockstep.comm import exits, restricted_pickle
 from lockstep.comm.exits import first_cause
-from lockstep.comm.output import TaggedOutput, show
+from lockstep.comm.memory_kills import MemoryKills
+from lockstep.comm.output import PRINTED, TaggedOutput, show
 from lockstep.errors import Exit, RunError, WorldUnavailable
 from lockstep.events import Outcome
-from lockstep.forking import starter
+from lockstep.forking import shared_memory, starter
 from lockstep.forking.child import CUT, Child
 from lockstep.launch import joining
 from lockstep.launch.busy_polling import BusyPolling
@@ -29,19 +30,24 @@ from lockstep.launch.rank_process import Returned, Task
 from lockstep.launch.watchdog import Watchdog
 
 START_LIMIT = 60.0  # seconds until all ranks have joined their group
-GRACE = 0.3  # seconds in which other ranks may tell of an exception that came first
-GLANCE = 0.1  # seconds between two looks of the watchdog
+GRACE = 0.3  # seconds in which other ranks may report an earlier exception
+GLANCE = 0.1  # seconds between two checks of the watchdog
 
 
 def run_processes(job: Job) -> Outcome:
     """Run ``job`` on as many processes of this machine. Raises the RunError that ended it."""
-    with starter.started("lockstep.launch.rank_process:main", job.ranks) as children, meeting_place() as directory:
-        return Run(job, children, directory).outcome()
+    entry = "lockstep.launch.rank_process:main"
+    with (
+        shared_memory.tidied() as segments,
+        starter.started(entry, job.ranks, job.modules()) as children,
+        meeting_place() as directory,
+    ):
+        return Run(job, children, directory, segments).outcome()
 
 
 @contextlib.contextmanager
 def meeting_place() -> Iterator[str]:
-    """A directory for the run, where there is room."""
+    """A temporary directory for the run, on a file system with free space. Raises WorldUnavailable if there is none."""
     problem = ""
     for parent in dict.fromkeys([tempfile.gettempdir(), "/dev/shm"]):
         try:
@@ -60,17 +66,18 @@ def meeting_place() -> Iterator[str]:
 class Run:
     """The parent's side of one run."""
 
-    def __init__(self, job: Job, children: Sequence[Child], directory: str) -> None:
-        self.job, self.children, self.directory = job, children, directory
+    def __init__(self, job: Job, children: Sequence[Child], directory: str, segments: str) -> None:
+        self.job, self.children, self.directory, self.segments = job, children, directory, segments
         self.watchdog = Watchdog(children)
         journals = [journal_of(directory, r) for r in range(job.ranks)]
         self.busy_polling = BusyPolling(journals, partial(read_journal, directory))
         self.printed: list[str] = []
-        self.output = TaggedOutput(self._print, job.output_limit)
+        self.outputs = {to: TaggedOutput(partial(self._print, to), job.output_limit, job.tag) for to in PRINTED}
         self.returned: dict[int, Returned] = {}
         self.failed: dict[int, Exit] = {}
         self.ready: set[int] = set()
-        self.leaves = False  # whether the group must be left in due form: NCCL's
+        self.memory_kills = MemoryKills()
+        self.leaves = False  # whether the group must be destroyed properly, as with NCCL
 
     def outcome(self) -> Outcome:
         try:
@@ -80,22 +87,23 @@ class Run:
             if error := diagnosis.of_success():
                 raise error
         except RunError as error:
-            self.output.close()
+            self._close_outputs()
             error.printed = "".join(self.printed)
             raise
-        self.output.close()
+        self._close_outputs()
         self._release()
         ended = [self.returned[r] for r in range(self.job.ranks)]
-        given, memory = [self.job.given_back(e.blob) for e in ended], [e.memory for e in ended]
-        time_, peaks = max(e.time for e in ended), [m.peak for m in memory]
-        return Outcome(given, diagnosis.trace, time_, peaks, "".join(self.printed), memory=memory)
+        trace, printed = diagnosis.trace, "".join(self.printed)
+        given = self.job.given_back([e.blob for e in ended], trace, printed)
+        memory, time_ = [e.memory for e in ended], max(e.time for e in ended)
+        return Outcome(given, trace, time_, [m.peak for m in memory], printed, memory=memory)
 
     def _begin(self) -> None:
-        """Every rank joins the group; then all begin at once."""
+        """Let every rank join the group; then start all of them at the same time."""
         port = joining.free_port()
         for rank, child in enumerate(self.children):
-            with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its end will be heard
-                child.conn.send(Task(self.job.of_rank(rank), rank, self.directory, port))
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its end will be noticed below
+                child.conn.send(Task(self.job.of_rank(rank), rank, self.directory, port, self.segments))
         deadline = time.monotonic() + START_LIMIT
         while len(self.ready) < self.job.ranks:
             self._hear(deadline - time.monotonic())
@@ -110,7 +118,7 @@ class Run:
                 child.conn.send(("go", self.began))
 
     def _listen(self) -> None:
-        """Until every rank has returned; otherwise raise what ended the run."""
+        """Wait until every rank has returned. Raises the error that ended the run."""
         glance = self.began + GLANCE
         while self.pending():
             self._hear(GLANCE)
@@ -125,7 +133,7 @@ class Run:
                 continue
             glance = time.monotonic() + GLANCE
             if (stopped := self.watchdog.stopped()) is not None:
-                stacks = self.watchdog.stacks([r for r in self.pending() if r != stopped])
+                stacks = self.watchdog.stacks(sorted({stopped, *self.pending()}))
                 raise self._diagnosis().of_a_stop(stopped, stacks, self.failed)
             if time.monotonic() > self.began + self.job.timeout:
                 stacks = self.watchdog.stacks(self.pending())
@@ -134,7 +142,8 @@ class Run:
                 raise self._diagnosis().of_deadlock(found, self.failed)
 
     def _hear_more(self) -> None:
-        """An exception may be the consequence of one that is not told yet. A death is not."""
+        """Wait for further exceptions, since the first one to arrive may be the consequence of another. A death is
+        none."""
         until = time.monotonic() + (0.0 if first_cause(self.failed).ended else GRACE)
         while self.pending() and (left := until - time.monotonic()) > 0:
             self._hear(left)
@@ -146,14 +155,14 @@ class Run:
         return [r for r in range(self.job.ranks) if r not in self.returned and r not in self.failed]
 
     def _hear(self, timeout: float) -> None:
-        """Take in what the ranks tell within ``timeout`` seconds, or their end."""
+        """Process messages and ends of ranks that arrive within ``timeout`` seconds."""
         connections = {self.children[r].conn.fileno(): r for r in self.pending()}
         ends = {self.children[r].fileno(): r for r in range(self.job.ranks) if r not in self.failed}
         heard = wait([*connections, *ends], max(0.0, timeout))
         for rank in [connections[s] for s in heard if s in connections]:
             self._take(rank)
         for rank in [ends[s] for s in heard if s in ends]:
-            while rank in self.pending() and self.children[rank].conn.poll():  # what it said before its end
+            while rank in self.pending() and self.children[rank].conn.poll():  # messages from before its end
                 self._take(rank)
             if rank not in self.failed and self.pending():  # peers still need a rank that has returned
                 self._gone(rank)
@@ -167,8 +176,8 @@ class Run:
         except restricted_pickle.Forged:
             self.failed[rank] = Exit(rank, "cut", when=time.monotonic())
             return
-        if kind == "print":
-            self.output.add(rank, *content)
+        if kind in self.outputs:
+            self.outputs[kind].add(rank, *content)
         elif kind == "ready":
             self.ready.add(rank)
             self.watchdog.threads[rank], self.leaves = content
@@ -184,15 +193,21 @@ class Run:
             self.failed[rank] = Exit(rank, "cut", when=time.monotonic())
             return
         unavailable = Exit(rank, "unavailable", message=fault)
-        self.failed[rank] = unavailable if fault else exits.died(rank, code, time.monotonic(), said)
+        starved, orphaned = MemoryKills().since(self.memory_kills), child.orphaned
+        died = exits.died(rank, code, time.monotonic(), said, starved, orphaned)
+        self.failed[rank] = unavailable if fault else died
 
-    def _print(self, text: str) -> None:
+    def _print(self, stream: str, text: str) -> None:
         self.printed.append(text)
-        show(text)
+        show(text, stream)
+
+    def _close_outputs(self) -> None:
+        for output in self.outputs.values():
+            output.close()
 
     def _release(self) -> None:
-        """All have returned: now they may leave their group. To destroy gloo's takes 40 ms, and gives nothing back that
-        the end of the process does not."""
+        """Let ranks destroy their group after all have returned, if that is necessary. With gloo it takes 40 ms, and
+        frees nothing that the end of the process does not."""
         if not self.leaves:
             return
         for child in self.children:

@@ -1,11 +1,11 @@
-"""What one rank does: join the group, run the learner's function under the Recorder, send back what became of it.
+"""The process of one rank: join the group, run the learner's function under the Recorder, send back the outcome.
 
-parent → rank   Task                     what to do, as which rank
-rank → parent   ("ready", thread, leave) the group is there; it must be left in due form
-parent → rank   ("go", time)             time.monotonic() at which the run begins, alike for all
-rank → parent   ("print", text, cut)     any number of these
+parent → rank   Task                     the job, and which rank
+rank → parent   ("ready", thread, leave) it has joined; ``leave``: the group must be destroyed at the end
+parent → rank   ("go", time)             time.monotonic() at the beginning of the run, the same for all
+rank → parent   ("stdout", text, cut)    any number of these, and of "stderr"
 rank → parent   ("ended", Returned or Exit)
-parent → rank   ("leave",)               only where a group must be destroyed; elsewhere the rank is killed now. One
+parent → rank   ("leave",)               only if the group must be destroyed; otherwise the rank is killed now. A rank
                                          that left earlier would break its peers' connections
 """
 
@@ -21,6 +21,7 @@ import types
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from multiprocessing.connection import Connection
 from typing import Any
@@ -31,26 +32,30 @@ import torch.distributed as dist
 from torch.distributed import Store  # type: ignore[attr-defined]
 
 from lockstep import places
-from lockstep.comm import exits
-from lockstep.comm.output import RankOutput
+from lockstep.comm import exits, posted
+from lockstep.comm.output import PRINTED, RankOutput
+from lockstep.comm.rank_variables import name_master, rank_variables
 from lockstep.errors import Exit
 from lockstep.events import Memory
+from lockstep.forking import shared_memory
 from lockstep.forking.preforked import Seat
 from lockstep.launch import joining
 from lockstep.launch.job import INSIDE, Job, seed_rank
 from lockstep.launch.post_mortem import journal_of
 from lockstep.record import Recorder
 from lockstep.residency import Residency
+from lockstep.scripts import exit_handlers, spawned_processes
 
-REHEARSALS = 8  # of a spare
+REHEARSALS = 2  # warm-up runs of a spare: with 8 the next run was no faster, and four spares took 90 ms of CPU more
 
 
 @dataclass(frozen=True)
 class Task:
     job: Job
     rank: int
-    directory: str  # where the ranks meet, and where each keeps its journal
-    port: int  # free, for a program that opens one of its own at MASTER_PORT
+    directory: str  # for the rendezvous, and for the journal of each rank
+    port: int  # a free port, for a program that opens its own store at MASTER_PORT
+    segments: str  # the file in which shared memory is registered
 
 
 @dataclass(frozen=True)
@@ -68,9 +73,11 @@ def main(conn: Connection) -> None:
         with lock:
             conn.send(message)
 
-    faulthandler.enable()
-    faulthandler.register(signal.SIGUSR1, all_threads=True)
-    prints = RankOutput(lambda text, cut: tell("print", text, cut), task.job.output_limit)
+    shared_memory.track(task.segments)
+    faulthandler.enable(2)
+    faulthandler.register(signal.SIGUSR1, 2, all_threads=True)
+    out, errors = (RankOutput(partial(tell, stream), task.job.output_limit) for stream in PRINTED)
+    errors = errors if task.job.script else out
     try:
         store = enter(task)  # noqa: F841  # kept until the end
     except Exception as error:
@@ -79,21 +86,24 @@ def main(conn: Connection) -> None:
         return
     tell("ready", threading.main_thread().ident, dist.get_backend() != "gloo")
     _, began = conn.recv()
-    sys.stdout = sys.stderr = prints
+    sys.stdout, sys.stderr = out, errors
+    exit_handlers.install(lambda: task.rank)
+    spawned_processes.install(spawned_processes.refused)
     me = os.getpid()
     outcome = live(task, began, lambda reason: tell("ended", Exit(task.rank, "unavailable", message=reason)))
-    if os.getpid() != me:  # a process that the function has forked, and that came back as if it were the rank
+    if os.getpid() != me:  # the function has forked, and the child has returned from it, too
         os._exit(0)
-    prints.flush()
+    out.flush()
+    errors.flush()
     tell("ended", outcome)
     conn.recv()
     joining.leave()
 
 
 def enter(task: Task) -> Store | None:
-    """Become the rank: its environment, its place in the group. A spare has done so ahead."""
+    """Become the rank: set the environment and join the group, unless ``prepare`` has done so."""
     task.job.sources.install()
-    joining.name_master("127.0.0.1", task.port)
+    name_master("127.0.0.1", task.port)
     if dist.is_initialized():
         return None
     become(task.rank, task.job.ranks)
@@ -101,20 +111,18 @@ def enter(task: Task) -> Store | None:
 
 
 def become(rank: int, ranks: int) -> None:
-    os.environ.update({INSIDE: "processes", "RANK": str(rank), "LOCAL_RANK": str(rank), "GROUP_RANK": "0"})
-    os.environ.update(WORLD_SIZE=str(ranks), LOCAL_WORLD_SIZE=str(ranks))
+    os.environ.update({INSIDE: "processes", **rank_variables(rank, ranks, ranks)})
     joining.use_loopback()
     warnings.filterwarnings("ignore", module=r"torch\.")
 
 
 def prepare(seat: Seat) -> Store | None:
-    """What a spare does ahead: join the group, and run a small function in it a few times, as if that were the job.
+    """Called ahead of time in a spare (``forking.preforked``): join the group, and warm up with a small function.
 
-    The first times are slow: for the pages that a fork copies when it writes to them, for what torch looks up when it
-    is first asked, for Python, which adapts its code to what it meets, for the first message over a connection. What is
-    sent here has arrived everywhere when it returns."""
+    The first operations of a process are slow: pages are copied on write, torch fills its caches, Python specializes
+    its bytecode, and connections carry their first message. All messages have been received when this returns."""
     become(seat.rank, seat.size)
-    if joining.on_gpus(seat.size):  # the memory of a GPU is not for those that wait
+    if joining.on_gpus(seat.size):  # an idle spare must not occupy a GPU's memory
         return None
     store = joining.meet(seat.store, seat.rank, seat.size)
     rehearse(seat.rank, seat.size)
@@ -132,7 +140,7 @@ def rehearse(rank: int, ranks: int) -> None:
 
 
 def first_steps() -> float:
-    """What many programs begin with: tensors, messages, a collective, a number."""
+    """The function that warms up a rank: tensors, messages, a collective, an .item()."""
     x, rank, size = torch.ones(2), dist.get_rank(), dist.get_world_size()
     y = torch.empty_like(x)
     if size > 1:
@@ -145,15 +153,15 @@ def first_steps() -> float:
 
 
 class Journal:
-    """The rank's journal. Without one nobody could say what the rank did: when there is no room for it, the run ends
-    (``give_up``), and the function is not blamed. Open until the process ends, no file object: Python would warn."""
+    """The file of the rank's journal. If it cannot be written, the run ends by ``give_up``, without blaming the
+    function. The descriptor stays open until the process ends; an unclosed file object would make Python warn."""
 
     def __init__(self, path: str, give_up: Callable[[str], None]) -> None:
         self._directory, self._give_up = os.path.dirname(path), give_up
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
     def write(self, entry: bytes) -> None:
-        """An empty entry says that the rank still does what it did."""
+        """Append an entry. An empty one only touches the file: the rank goes on as before."""
         try:
             if not entry:
                 os.utime(self._file)
@@ -167,7 +175,7 @@ class Journal:
 
 
 def live(task: Task, began: float, give_up: Callable[[str], None]) -> Returned | Exit:
-    """Run the function. Whatever it raises, even SystemExit, is the answer then."""
+    """Run the function, and return its value or, for any exception, even SystemExit, its Exit."""
     residency = Residency(lambda: time.monotonic() - began)
     journal = Journal(journal_of(task.directory, task.rank), give_up)
     meetings = (os.path.join(task.directory, f"store-{n}") for n in count(1))
@@ -191,13 +199,14 @@ def carry_out(
     journal: Callable[[bytes], object] | None = None,
     keep: Callable[[Recorder], object] | None = None,
 ) -> Any:
-    """The function's value on this rank. Also what a rank under a launcher does; ``keep`` gets its Recorder."""
+    """Execute the function on this rank, also under a launcher, and return its value. ``keep`` gets the Recorder."""
     fn, args, kwargs = job.unpack(rank)
     residency.adopt((fn, args, kwargs))
     seed_rank(job.seed, rank)
     if not job.record:
         return places.outermost(fn, args, kwargs)
     with Recorder(rank, began, journal, residency) as recorder:
+        posted.provide(recorder.operations, lambda: rank)
         if keep:
             keep(recorder)
         return places.outermost(fn, args, kwargs)

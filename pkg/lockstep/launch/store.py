@@ -1,7 +1,7 @@
-"""The store in which the ranks of one machine meet: torch's FileStore, looked into more often.
+"""The rendezvous store for ranks of one machine: torch's FileStore, polled more often.
 
-A rank that joins a group leaves its address there and waits for those of the others. FileStore looks for them every
-10 ms: joining took four ranks 20 ms, of which they slept most. Here the pauses are short first, and grow.
+A rank that joins a group puts its address there and waits for those of the others. FileStore polls every 10 ms, so that
+joining took four ranks 20 ms, most of it asleep. Here the pauses begin short and grow.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import Any
 from torch.distributed import FileStore, Store  # type: ignore[attr-defined]
 
 FIRST_PAUSE = 0.0003  # seconds
-LONGEST_PAUSE = 0.01  # FileStore's own: a rank that waits for ever must look idle (``watchdog``)
+LONGEST_PAUSE = 0.01  # as FileStore: a rank that waits for ever must appear idle to the ``watchdog``
 GROWTH = 1.1
 
 
 class PythonStore(Store):
-    """A store of torch's, ``inner``, that waits in Python: a subclass says how."""
+    """A wrapper of torch's store ``inner`` that waits in Python, as its subclass defines."""
 
     def __init__(self, inner: Store) -> None:
         super().__init__()
         self._inner: Any = inner
 
     def wait(self, keys: Sequence[str], timeout: timedelta | None = None) -> None:
-        """Until all ``keys`` are there. Raises TimeoutError after ``timeout``, or the store's own."""
+        """Wait until all ``keys`` are set. Raises TimeoutError after ``timeout``, or by default the store's own."""
         raise NotImplementedError
 
     def seconds(self, timeout: timedelta | None) -> float:
@@ -58,7 +58,7 @@ class PythonStore(Store):
         return int(self._inner.num_keys())
 
     def clone(self) -> PythonStore:
-        """For a new group. Itself: C++ would forget the Python half of another one."""
+        """The store for a new group: this one, as C++ would not keep the Python part of a copy alive."""
         return self
 
     getNumKeys, deleteKey = num_keys, delete_key  # as torch's C++ calls them

@@ -1,5 +1,5 @@
-"""Who has started this process as a rank, by the environment: torchrun, srun, mpirun, horovodrun, or a person; and
-where rank 0 is.
+"""Launcher detection from environment variables: torchrun, srun, mpirun, mpiexec, horovodrun, or none; and the address
+of rank 0.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from zlib import crc32
 
 from lockstep.errors import UsageError
 
-# launcher: rank, world size, local rank, local world size, and what names the job on its node
+# launcher: rank, world size, local rank, local world size, and variables that identify the job on its node
 VARIABLES = {
     "torchrun": ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", ("TORCHELASTIC_RUN_ID",)),
     "horovodrun": (
@@ -28,28 +28,28 @@ VARIABLES = {
     "mpiexec": ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", ("PMI_ID", "PMI_FD", "PMI_PORT")),
     "srun": ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "", ("SLURM_STEP_ID",)),
 }  # fmt: skip
-NAMED_ALIKE = ("srun", "mpirun", "horovodrun")  # launchers whose jobs have one name on all nodes
-PORT = 29500  # torch's own: for a job that has no name
-PORTS = range(20_000, 32_768)  # Linux gives the numbers above to connections that go out
+NAMED_ALIKE = ("srun", "mpirun", "horovodrun")  # launchers whose jobs have the same id on all nodes
+PORT = 29500  # torch's default, for a job without an id
+PORTS = range(20_000, 32_768)  # below Linux's range of ephemeral ports
 
 
 @dataclass(frozen=True)
 class Environment:
-    """This process's place among the ranks that ``launcher`` has started."""
+    """This process's rank, as started by ``launcher``."""
 
     launcher: str
     rank: int
     world_size: int
     local_rank: int
     local_world_size: int
-    job: str = ""  # the same for all ranks of a node, different for every start
-    master: str = ""  # the address of rank 0, where it is known; "" when all ranks are on this node
+    job: str = ""  # an id: the same for all ranks of a node, different for every job
+    master: str = ""  # the address of rank 0, if known; "" if all ranks are on this node
     port: str = str(PORT)
     nodes: str = ""  # Slurm's list of the step's nodes: "node[1-2]"
 
     def reaching_rank_0(self) -> Environment:
-        """The same with an address of rank 0 that resolves here. Raises UsageError at once if there is none: whoever
-        connects to a name that does not resolve tries again for minutes."""
+        """This environment with an address of rank 0 that resolves here. Raises UsageError at once if there is none,
+        since connecting to a name that does not resolve would be retried for minutes."""
         if self.master:
             known = [self.master]
         elif self.local_world_size == self.world_size:
@@ -61,7 +61,7 @@ class Environment:
         raise unknown_address(self.launcher, known)
 
     def install(self) -> None:
-        """Set the names that torch programs read."""
+        """Set the environment variables that torch programs read."""
         os.environ.update(RANK=str(self.rank), WORLD_SIZE=str(self.world_size), LOCAL_RANK=str(self.local_rank))
         os.environ["LOCAL_WORLD_SIZE"] = str(self.local_world_size)
         if self.master:
@@ -69,8 +69,8 @@ class Environment:
 
 
 def detect(env: Mapping[str, str] | None = None) -> Environment | None:
-    """None outside a launcher. A notebook inside an allocation of Slurm is no rank: SLURM_PROCID counts with
-    SLURM_STEP_ID only, and a step of one task (``srun --pty jupyter lab``) has nobody to talk to."""
+    """The environment of a launcher, or None. A notebook inside a Slurm allocation is no rank: SLURM_PROCID is used
+    with SLURM_STEP_ID only, and a step of one task (``srun --pty jupyter lab``) is ignored."""
     env = os.environ if env is None else env
     for launcher, (rank, size, local_rank, local_size, job) in VARIABLES.items():
         if rank not in env or size not in env:
@@ -90,12 +90,12 @@ def detect(env: Mapping[str, str] | None = None) -> Environment | None:
 
 
 def port_of(job: str) -> int:
-    """A port for rank 0 of ``job``, found by every rank alike: two jobs on one node must not meet."""
+    """A port for rank 0 of ``job``: the same on every rank, and different for two jobs on one node."""
     return PORTS[crc32(job.encode()) % len(PORTS)]
 
 
 def tasks_here(env: Mapping[str, str], world: int) -> int:
-    """Slurm's tasks on this node: SLURM_STEP_TASKS_PER_NODE is a list such as "4(x2),3"."""
+    """The number of Slurm tasks on this node, from a list such as "4(x2),3" in SLURM_STEP_TASKS_PER_NODE."""
     told = env.get("SLURM_STEP_TASKS_PER_NODE") or env.get("SLURM_TASKS_PER_NODE", "")
     counts: list[int] = []
     for tasks, times in re.findall(r"(\d+)(?:\(x(\d+)\))?", told):
@@ -105,13 +105,13 @@ def tasks_here(env: Mapping[str, str], world: int) -> int:
 
 
 def first_node(nodes: str) -> str:
-    """The node of task 0, from a list as Slurm writes it: "rack[1-2]node[07-09,12],login" begins with rack1node07."""
+    """The node of task 0, from Slurm's list: "rack1node07" from "rack[1-2]node[07-09,12],login"."""
     return re.sub(r"\[(\d+)[^]]*\]", r"\1", nodes).partition(",")[0]
 
 
 def addresses(node: str) -> Iterator[str]:
-    """What the node of that name in Slurm may be reached by: NodeAddr, which the cluster's own daemons use (often an IP
-    address; the name need not resolve), the host's own name, the node's name."""
+    """Possible addresses of a Slurm node: NodeAddr, which Slurm's daemons use (often an IP address; the name need not
+    resolve), the hostname, and the node's name."""
     with suppress(OSError, subprocess.SubprocessError):
         command = ["scontrol", "--oneliner", "show", "node", node]
         told = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False).stdout
@@ -121,7 +121,7 @@ def addresses(node: str) -> Iterator[str]:
 
 
 def resolves(name: str) -> bool:
-    """Whether ``name`` is an IP address, or one is known for it here."""
+    """Whether ``name`` is an IP address or resolves to one."""
     try:
         return bool(socket.getaddrinfo(name, None))
     except (OSError, UnicodeError):

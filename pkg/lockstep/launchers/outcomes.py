@@ -1,8 +1,8 @@
-"""How ranks that a launcher has started tell each other what became of them: through the group's store, which still
-works when the group is broken, and with an eye on those that tell nothing.
+"""The exchange of outcomes between ranks of a launcher: through the group's store, which works even when the group is
+broken, while silent ranks are watched.
 
-A rank that is killed says nothing, and one that is stopped does not either. The ranks of one node see each other's
-processes; of a rank on another node it is only known that it has not come.
+A rank that is killed or stopped reports nothing. Ranks of one node can check each other's processes; of a rank on
+another node it is only known that it has not reported.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ import psutil
 from lockstep.comm import restricted_pickle
 from lockstep.launchers.detection import Environment
 
-SLICE = 0.3  # seconds of waiting between two looks at the ranks that are missing
+SLICE = 0.3  # seconds between two checks of the missing ranks
 _NAMESPACE = Path("/proc/self/ns/pid")
 
 
 class Lost(Exception):
-    """``rank`` will not tell: its process is "gone", "stopped", or has been "silent" for too long."""
+    """``rank`` will not report: its process is "gone", "stopped", or has been "silent" for too long."""
 
     def __init__(self, rank: int, how: str, exitcode: int | None = None) -> None:
         super().__init__(f"rank {rank} is {how}")
@@ -35,7 +35,7 @@ class Lost(Exception):
 
 
 class Identity(NamedTuple):
-    """A process, so that another one can find it, if it is on the same node."""
+    """Identifies a process for others on the same node: node, pid and start time."""
 
     node: str
     pid: int
@@ -47,7 +47,7 @@ class Identity(NamedTuple):
         return cls(f"{platform.node()} {namespace}", os.getpid(), psutil.Process().create_time())
 
     def state(self) -> tuple[str, int | None]:
-        """ "gone" (and its exit status, if that can still be read), "stopped", or "there"."""
+        """The process's state: "gone" (with its exit status, if it can still be read), "stopped" or "there"."""
         try:
             process = psutil.Process(self.pid)
             status = process.status() if process.create_time() == self.born else "gone"
@@ -60,14 +60,14 @@ class Identity(NamedTuple):
         return ("stopped" if status == psutil.STATUS_STOPPED else "there"), None
 
     def _exitcode(self) -> int | None:
-        """Of a process whose parent has not asked for it yet: the last number of its stat."""
+        """The exit status of a zombie, from the last field of its stat; None if it has been reaped."""
         with contextlib.suppress(OSError, ValueError):
             return os.waitstatus_to_exitcode(int(Path(f"/proc/{self.pid}/stat").read_text().split()[-1]))
         return None
 
 
 class Exchange:
-    """What each rank has to tell, told to all. ``limit``: seconds until a rank that tells nothing counts as lost."""
+    """An all-gather of reports through a store. ``limit``: seconds after which a silent rank is considered lost."""
 
     def __init__(self, store: Any, environment: Environment, limit: float) -> None:
         self._store, self._me, self._size = store, environment.rank, environment.world_size
@@ -75,7 +75,7 @@ class Exchange:
         self._identities: list[Identity] = []
 
     def begin(self) -> None:
-        """Every rank is here, and knows the others' processes."""
+        """Exchange the identities of all ranks. Raises Lost if one does not arrive."""
         self.tell("begin", Identity.mine())
         self._identities = self.hear("begin")
 
@@ -83,18 +83,18 @@ class Exchange:
         self._store.set(f"{what}-{self._me}", pickle.dumps(mine))
 
     def hear(self, what: str) -> list[Any]:
-        """What all ranks have told. Raises Lost when one of them will not."""
+        """Wait for the reports of all ranks. Raises Lost if one of them will not report."""
         deadline, suspects = time.monotonic() + self._limit, frozenset[int]()
         while missing := self._missing(what):
             if time.monotonic() > deadline:
                 raise Lost(missing[0], "silent")
             suspects = self.look(missing, suspects)
-            with contextlib.suppress(RuntimeError):  # the slice is over
+            with contextlib.suppress(RuntimeError):  # timeout
                 self._store.wait([f"{what}-{r}" for r in missing], datetime.timedelta(seconds=SLICE))
         return self.heard(what)
 
     def heard(self, what: str) -> list[Any]:
-        """What ranks have told so far; None for those that have not."""
+        """The reports so far; None for ranks that have not reported."""
         missing = self._missing(what)
         return [
             None if r in missing else restricted_pickle.opened(self._store.get(f"{what}-{r}"))
@@ -105,8 +105,8 @@ class Exchange:
         return [r for r in range(self._size) if not self._store.check([f"{what}-{r}"])]
 
     def look(self, missing: Sequence[int], suspects: frozenset[int] = frozenset()) -> frozenset[int]:
-        """Which of the missing ranks are stopped. Raises Lost for one that is gone, or was stopped before
-        (``suspects``)."""
+        """Check the missing ranks, and return those that are stopped. Raises Lost for one that is gone, or that was
+        stopped at the last check already (``suspects``)."""
         here = [i.node for i in self._identities[self._me : self._me + 1]]
         states = {r: self._identities[r].state() for r in missing if here and self._identities[r].node == here[0]}
         for rank, (state, exitcode) in states.items():

@@ -1,8 +1,8 @@
-"""run() under a launcher: this process is a rank, and the same line of the same file runs on all of them.
+"""run() under a launcher (SPMD): this process is a rank, and all ranks execute the same line of the same file.
 
-The process group is joined by the first run() and kept until the process ends. What became of each rank is told to
-all through the group's store, which still works when the group is broken: so every rank gets all values, or every
-rank raises the same error.
+The first run() joins the process group, which is kept until the process ends. Outcomes are exchanged through the
+group's store, which works even when the group is broken: either every rank gets all values, or every rank raises the
+same error.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from lockstep.events import Outcome
 from lockstep.launch import joining
 from lockstep.launch.job import Job
 from lockstep.launchers.detection import Environment, detect
-from lockstep.launchers.one_rank import PATIENCE, Part
 from lockstep.launchers.outcomes import Exchange
+from lockstep.launchers.spmd_rank import PATIENCE, Part
 
 __all__ = ["Environment", "detect", "run_spmd"]
 
@@ -34,7 +34,8 @@ FAREWELL = 10.0  # seconds that rank 0 waits for others to end
 
 
 def run_spmd(job: Job) -> Outcome:
-    """Run ``job`` as the rank that this process is. Every rank gets all values; prints are its own."""
+    """Run ``job`` on this process's rank. Every rank gets all values, but only its own output. Raises the RunError of
+    the run."""
     environment = detect()
     if environment is None:
         raise UsageError("No launcher has started this process.", "Start it with torchrun --nproc-per-node 4 FILE.")
@@ -42,12 +43,12 @@ def run_spmd(job: Job) -> Outcome:
 
 
 class Membership:
-    """This process's place in the group, over all calls of run()."""
+    """This process's membership in the process group, across all calls of run()."""
 
     def __init__(self) -> None:
         self._environment: Environment | None = None  # as it was when this process joined
         self._store: Any = None
-        self._joined = 0  # groups so far; 0 when the script has made its own
+        self._joined = 0  # number of groups so far; 0 if the script has created its own
         self._timeout = 0.0
         self._runs = 0
         self._foreign: set[int] = set()  # connections that are not the group's
@@ -63,7 +64,7 @@ class Membership:
         try:
             return Part(job, environment, exchange, self).outcome()
         except (RunError, WorldUnavailable):
-            self.leave()  # messages of the broken run must not meet the next one
+            self.leave()  # messages of the failed run must not be received in the next one
             raise
 
     def leave(self) -> None:
@@ -72,7 +73,7 @@ class Membership:
             self.hang_up()
 
     def hang_up(self) -> None:
-        """Every operation of the group fails at once, here and on its other end; also while this rank waits in it."""
+        """Shut down the group's connections: pending operations fail at once, here and on other ranks."""
         if self._joined:
             joining.hang_up(joining.sockets() - self._foreign)
 
@@ -92,12 +93,12 @@ class Membership:
         return self._store
 
     def come_back(self, environment: Environment, timeout: float) -> None:
-        """All ranks leave the group, and join it again: some have left it already."""
+        """Leave and rejoin the group, on all ranks, after some of them have left it."""
         joining.leave()
         self._join(environment, timeout)
 
     def new_store(self) -> Any:
-        """For a group that is made now."""
+        """A store for a new group."""
         self._joined += 1
         self._foreign = joining.sockets()
         return PrefixStore(f"group-{self._joined}", self._store)
@@ -107,8 +108,8 @@ _membership = Membership()
 
 
 def meeting_store(environment: Environment) -> Any:
-    """Where ranks tell each other their addresses: a file when all are on this node, else a server on rank 0. Each job
-    has keys of its own, so that ranks of two jobs never take each other for their own, whichever server they reach."""
+    """The rendezvous store: a file if all ranks are on this node, else a server on rank 0. Keys contain the job's id,
+    so that ranks of two jobs cannot be confused, whichever server they reach."""
     if environment.master:
         waiting = timedelta(seconds=MEETING)
         store, _, _ = next(rendezvous("env://", environment.rank, environment.world_size, timeout=waiting))
@@ -125,15 +126,15 @@ def meeting_store(environment: Environment) -> Any:
 
 
 def meet(store: Any, environment: Environment) -> None:
-    """Until every rank is here. Some import torch from a cold disk, and need much longer than others: a group that is
-    joined before all have come gives up after the time of the first run."""
+    """Wait for all ranks. Some import torch from a cold disk and need much longer than others, while joining a group
+    fails after the timeout of the first run."""
     store.set(f"here-{environment.rank}", "")
     store.wait([f"here-{r}" for r in range(environment.world_size)], timedelta(seconds=MEETING))
 
 
 def part_from(store: Any, environment: Environment) -> None:
-    """Rank 0 keeps the store. It ends last, or others could not ask any more what became of the run, and would come to
-    a verdict of their own."""
+    """Let rank 0, which hosts the store, exit last. Otherwise other ranks could not read the outcomes any more, and
+    would reach different verdicts."""
     with contextlib.suppress(RuntimeError):
         if environment.rank:
             store.set(f"left-{environment.rank}", "")
@@ -143,7 +144,7 @@ def part_from(store: Any, environment: Environment) -> None:
 
 
 def not_met(environment: Environment, error: RuntimeError) -> WorldUnavailable:
-    """The ranks could not all join the group: nothing was run, on any of them."""
+    """The error when not all ranks could join the group, and so nothing was run."""
     where = f" at {environment.master}, port {environment.port}" if environment.master else ""
     reason = str(error).partition("\n")[0].rstrip(".")
     return WorldUnavailable(

@@ -10,6 +10,7 @@ from IPython import get_ipython
 from IPython.display import display
 
 from lockstep.lessons.curtain import Curtain
+from lockstep.lessons.running import watch
 from lockstep.lessons.session import REASON, Waiting, current, start
 
 MARK = "%%after "
@@ -30,18 +31,19 @@ def begin(topic: str, everything: bool = False) -> None:
     if shell is not None and _let_through not in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.append(_let_through)
         shell.register_magic_function(_hold, "cell", "after")
+        watch(shell)
         shell.register_magic_function(lambda name: current().catch_up(name), "line", "what_waits_for")
 
 
 def told(key: str) -> None:
-    """Show a paragraph that the build moved behind: it stands in no cell of the notebook."""
+    """Show a paragraph that the build took out of the notebook, into the lesson's JSON file."""
     missing = "This paragraph has been rewritten since you took your copy of the lesson. Take a new one to read it."
     text = current().behind.told.get(key, missing)
     display({"text/markdown": text, "text/plain": text}, raw=True)  # type: ignore[no-untyped-call]
 
 
 def _let_through(lines: list[str]) -> list[str]:
-    """An open name's cell runs as it stands, after all that still waits above it; line numbers stay true."""
+    """An open name's cell runs unchanged, after all that still waits above it; line numbers stay true."""
     if not lines or not lines[0].startswith(MARK):
         return lines
     name = lines[0].removeprefix(MARK).strip()

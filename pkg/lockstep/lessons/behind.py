@@ -1,4 +1,4 @@
-"""What is behind a lesson, as ``lockstep build`` writes it and a kernel reads it: plain data, one JSON file a topic."""
+"""What the build hides of a lesson: paragraphs, solutions and answers. Plain data, one JSON file a topic."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from lockstep.errors import UsageError
 
 FOLDER = Path(__file__).parent
-LONG = 30  # characters: a shorter line may stand elsewhere by chance
+LONG = 30  # characters: a shorter line may occur elsewhere by chance
 
 
 @dataclass(frozen=True)
@@ -43,21 +43,23 @@ class QuizAnswer:
     unit: str = ""
     within: float = 0.01
     choices: tuple[str, ...] = ()
-    wrong: tuple[tuple[float | str, str], ...] = ()  # a known wrong answer, and what it is told
+    wrong: tuple[tuple[float | str, str], ...] = ()  # a known wrong answer, and the reply to it
 
 
 @dataclass(frozen=True)
 class Behind:
-    """``told``: paragraphs by key. ``order``: the ids of the cells that wait, as they stand in the notebooks."""
+    """``told``: paragraphs by key. ``order``: the ids of the cells that wait, in the order of the notebooks.
+    ``further``: the names that more.py asks for, which a lesson's progress doesn't count."""
 
     told: dict[str, str] = field(default_factory=dict)
     predictions: dict[str, Question] = field(default_factory=dict)
     turns: dict[str, TurnSource] = field(default_factory=dict)
     quizzes: dict[str, QuizAnswer] = field(default_factory=dict)
     order: list[str] = field(default_factory=list)
+    further: list[str] = field(default_factory=list)
 
     def sentences(self) -> list[str]:
-        """What no cell and no output may tell before it is opened: whole lines, as long as a sentence."""
+        """What no cell and no output may show before it is opened: whole lines, as long as a sentence."""
         told = [line for text in self.told.values() for line in text.splitlines() if not line.startswith("|")]
         solved = [line.strip() for t in self.turns.values() for line in t.solution.splitlines()]
         nodes = [node for t in self.turns.values() for node in ast.walk(ast.parse(t.behind))]
@@ -79,6 +81,7 @@ def parse(text: str) -> Behind:
         turns={name: TurnSource(**row) for name, row in data["turns"].items()},
         quizzes={name: _quiz(row) for name, row in data["quizzes"].items()},
         order=data["order"],
+        further=data.get("further", []),
     )
 
 

@@ -1,4 +1,4 @@
-"""What stands in the first cell that waits: why, and the way round."""
+"""The output of the first cell that waits: the reason, and a button that opens it all the same."""
 
 from __future__ import annotations
 

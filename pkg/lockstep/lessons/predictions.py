@@ -1,12 +1,19 @@
-"""predict() and reconcile() of a lesson: as everywhere, and they open what waits for them."""
+"""predict() and reconcile(): a number that the learner commits to; later, what was simulated and measured next to it.
+
+In a lesson, committing to a number opens the cells that wait for it, and writing the reason opens the course's own. In
+any other notebook nothing waits. The widgets are in ``show/prediction_field.py`` and ``show/reconciliation.py``.
+"""
 
 from __future__ import annotations
 
+import math
+
 from lockstep import progress
+from lockstep.errors import UsageError
 from lockstep.lessons.behind import Question
 from lockstep.lessons.session import REASON, Session, current
-from lockstep.show.predict import PredictionField, check_question, commit_at_once
-from lockstep.show.reconcile import Reconciliation, check_finite
+from lockstep.show.prediction_field import PredictionField
+from lockstep.show.reconciliation import Reconciliation
 
 SHOWN = "You had this shown without a prediction."
 
@@ -25,9 +32,10 @@ class LessonPrediction(PredictionField):
         """The answer is on the page without a prediction: from now on a number would be no prediction."""
         if how == "shown" and not self.locked:
             self.message, self.refused, self.locked = SHOWN, False, True
+            self.keep()
 
     def commit(self, given: str | float) -> None:
-        """As everywhere, but not once the answer has been shown."""
+        """Lock ``given``, but not once the answer has been shown."""
         if not self.locked or self.shown:
             super().commit(given)
 
@@ -65,19 +73,28 @@ def predict(name: str, question: str, unit: str = "", value: str | float | None 
     What waits for ``name`` then runs by itself. With ``value`` it commits at once, without a browser.
     ``lockstep.progress.forget_prediction(name)`` starts over. Raises UsageError for a ``value`` that is no number.
     """
-    check_question(name, question)
-    return commit_at_once(LessonPrediction(current(), name, question, unit), value)
+    if not name or not question:
+        raise UsageError("A prediction needs a name and a question.", 'Write predict("ring-64", "How many ms?").')
+    field = LessonPrediction(current(), name, question, unit)
+    if value is not None:
+        field.commit(value)
+        if field.refused:
+            raise UsageError(field.message)
+    return field
 
 
 def reconcile(
     name: str, simulated: float | None = None, measured: float | None = None, reason: str | None = None
 ) -> Reconciliation:
-    """Put what was predicted under ``name`` beside what the simulation and the measurement say, in the same unit.
+    """Compare what was predicted under ``name`` with what was simulated and measured, in the same unit.
 
     Before the prediction is committed it says so and shows nothing, here and in the notebook's file. ``reason`` keeps
     an explanation without a browser. Raises UsageError if a number is not finite.
     """
-    check_finite(simulated=simulated, measured=measured)
+    for label, number in (("simulated", simulated), ("measured", measured)):
+        if number is not None and not math.isfinite(number):
+            raise UsageError(f"{label} is {number}, which cannot be drawn.", "Give a finite number, or None.")
+    progress.record_outcome(current().key(name), progress.Outcome(simulated, measured))
     shown = LessonReconciliation(current(), name, simulated, measured)
     if reason is not None and shown.ready and shown.asks:
         shown.explain(reason)

@@ -1,4 +1,4 @@
-"""quiz(): a short question with a checked answer. The browser never gets the answer before it is given or asked for."""
+"""quiz(): a short question with a checked answer. The browser gets the answer only when it was given or asked for."""
 
 from __future__ import annotations
 
@@ -8,45 +8,62 @@ from typing import Any
 
 import traitlets
 
+from lockstep import progress
 from lockstep.errors import UsageError
 from lockstep.lessons.behind import QuizAnswer
-from lockstep.lessons.session import current
+from lockstep.lessons.session import Session, current
 from lockstep.lessons.words import Words, module
-from lockstep.show.predict import parse
+from lockstep.show.prediction_field import parse
 
 UNKNOWN = "Not yet: it is another number. Work it out once more, or have the answer shown."
 
 
 class Quiz(Words):
-    """A field or one button for each choice; what is said about an answer comes from Python."""
+    """A field or one button for each choice; what is said about an answer comes from Python, which keeps it."""
 
     _esm = module("quiz")
     question = traitlets.Unicode().tag(sync=True)
     unit = traitlets.Unicode("").tag(sync=True)
     choices = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    given = traitlets.Unicode("").tag(sync=True)  # the last answer, as it was given
     said = traitlets.Unicode("").tag(sync=True)
     offer = traitlets.Bool(False).tag(sync=True)  # of the answer, after the first try
 
-    def __init__(self, right: QuizAnswer) -> None:
-        self._right = right
+    def __init__(self, right: QuizAnswer, session: Session, name: str) -> None:
+        self._right, self.session, self.known_as = right, session, name
         super().__init__(question=right.question, unit=right.unit, choices=list(right.choices))
         self.on_msg(self._hear)
+        if before := progress.answers().get(session.key(name)):
+            self._judge(before.given) if before.given else self._tell()
 
     def answer(self, given: str) -> None:
         """What Enter and the buttons do: say whether ``given`` is right, and if not, what it is."""
+        if self._judge(given):
+            progress.record_answer(self.session.key(self.known_as), given, self.state == "right")
+            self.keep()
+
+    def tell(self) -> None:
+        """Show the answer to a learner who asks for it."""
+        self._tell()
+        progress.record_answer(self.session.key(self.known_as), "", False)
+        self.keep()
+
+    def _judge(self, given: str) -> bool:
+        """Say what is to be said; whether ``given`` is an answer at all."""
         try:
             value = given if self._right.choices else parse(given, self.unit)
         except UsageError as error:
-            self.said = error.message
-            return
+            self.said, self.state = error.message, ""
+            return False
         right = close(value, self._right.answer, self._right.within)
         with self.hold_sync():
+            self.given, self.state = given, "right" if right else "wrong"
             self.said, self.offer = verdict(self._right, value), not right
+        return True
 
-    def tell(self) -> None:
-        """The answer, for whoever wants to see it."""
+    def _tell(self) -> None:
         with self.hold_sync():
-            self.said, self.offer = told(self._right), False
+            self.given, self.said, self.state, self.offer = "", told(self._right), "told", False
 
     def _hear(self, widget: Any, content: Any, buffers: Any) -> None:
         if not isinstance(content, dict):
@@ -57,7 +74,12 @@ class Quiz(Words):
             self.answer(content["given"])
 
     def paragraphs(self) -> list[str]:
-        return [self.question, *(f"– {choice}" for choice in self.choices), *([self.said] if self.said else [])]
+        choices = [f"{'●' if choice == self.given else '○'} {choice}" for choice in self.choices]
+        mine = [f"Your answer: {self.given}"] if self.given and not self.choices else []
+        return [self.question, *choices, *mine, *([self.said] if self.said else [])]
+
+    def judged(self) -> str:
+        return self.said
 
 
 def quiz(name: str, question: str = "", unit: str = "", choices: Sequence[str] = ()) -> Quiz:
@@ -69,9 +91,9 @@ def quiz(name: str, question: str = "", unit: str = "", choices: Sequence[str] =
     session = current()
     if name not in session.behind.quizzes:
         raise UsageError(f"The lesson has no question {name!r}.", "Run the lesson's first cell, then this one.")
-    asked = Quiz(session.behind.quizzes[name])
-    if session.all_open:
-        asked.tell()
+    asked = Quiz(session.behind.quizzes[name], session, name)
+    if session.all_open and not asked.said:
+        asked._tell()
     return asked
 
 

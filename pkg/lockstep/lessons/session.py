@@ -1,4 +1,4 @@
-"""What this kernel knows of the lesson that it runs: what is open, and which cells wait.
+"""The state of the lesson that this kernel runs: which names are open, and which cells wait.
 
 A name is *open* when it is committed, solved, or shown: a prediction, a your-turn, or ``NAME.reason``. It stays open
 across restarts, because the learner's progress says so. A cell that waits runs by itself when its name opens, with its
@@ -47,7 +47,7 @@ class Session:
     behind: Behind = field(default_factory=Behind)
     everything: bool = False
     waiting: dict[str, dict[str, Waiting]] = field(default_factory=dict)  # name → cell → what it holds
-    lacking: set[str] = field(default_factory=set)  # functions that the author's solution is to stand for
+    lacking: set[str] = field(default_factory=set)  # functions that the author's solution is to replace
     tries: Counter[str] = field(default_factory=Counter)
     listeners: WeakSet[Any] = field(default_factory=WeakSet)
 
@@ -93,7 +93,7 @@ class Session:
         _soon(lambda: self._catch_up_with(names, then))
 
     def install(self, name: str) -> None:
-        """Let the author's solution stand for the learner's function in this kernel."""
+        """Define the learner's function in this kernel as the author's solution."""
         self.lacking.discard(name)
         if shell := get_ipython():
             shell.run_cell(self.behind.turns[name].solution, store_history=False, silent=True)

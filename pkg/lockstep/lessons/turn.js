@@ -6,6 +6,7 @@ function render({ model, el }) {
   const button = make("button", { type: "button", onclick: () => { model.send({ show: true }); code.hidden = false; code.focus(); } });
   const draw = () => {
     said.textContent = model.get("said");
+    judged(said, model.get("state"));
     button.textContent = model.get("offer");
     button.hidden = !model.get("offer");
     code.textContent = model.get("solution");
@@ -13,7 +14,7 @@ function render({ model, el }) {
   };
   root.append(said, button, code);
   requestAnimationFrame(draw);  // words that come later are read aloud
-  return follow(model, ["said", "offer", "solution"], draw);
+  return follow(model, ["said", "state", "offer", "solution"], draw);
 }
 
 export default { render };

@@ -28,17 +28,19 @@ class Turn(Words):
     offer = traitlets.Unicode("").tag(sync=True)
     solution = traitlets.Unicode("").tag(sync=True)
 
-    def __init__(self, session: Session, name: str, said: str, offered: bool, shown: bool) -> None:
+    def __init__(self, session: Session, name: str, said: str, state: str, offered: bool, shown: bool) -> None:
         self.session, self.known_as = session, name
         source = session.behind.turns[name].solution
-        super().__init__(said=said, offer=OFFER if offered else "", solution=source if shown else "")
+        super().__init__(said=said, state=state, offer=OFFER if offered else "", solution=source if shown else "")
         session.listeners.add(self)
         self.on_msg(self._hear)
 
     def opened(self, how: str) -> None:
         if how == "shown":
             with self.hold_sync():
-                self.said, self.offer, self.solution = ONE_WAY, "", self.session.behind.turns[self.known_as].solution
+                self.said, self.state, self.offer = ONE_WAY, "told", ""
+                self.solution = self.session.behind.turns[self.known_as].solution
+            self.keep()
 
     def _hear(self, widget: Any, content: Any, buffers: Any) -> None:
         if isinstance(content, dict) and content.get("show") is True:
@@ -47,12 +49,16 @@ class Turn(Words):
     def paragraphs(self) -> list[str]:
         return [self.said, *self.solution.splitlines()]
 
+    def judged(self) -> str:
+        return self.said
+
 
 def your_turn(function: Callable[..., Any]) -> Turn:
     """Judge ``function`` on the lesson's cases, in words. If it is right, what waits for it runs.
 
-    It never raises because of what the function does: a crash and an endless loop are told. If the learner has opened
-    its name before, a solution stands for it until it is right. UsageError for a function that the lesson does not ask.
+    It never raises because of what the function does: a crash and an endless loop are reported. If the learner has
+    opened its name before, a solution takes its place until it is right. UsageError for a function that the lesson does
+    not ask for.
     """
     session = current()
     name = _name(function, session)
@@ -67,18 +73,21 @@ def your_turn(function: Callable[..., Any]) -> Turn:
         session.install(name)
         return _served(session, name, verdict)
     session.tries[name] += verdict.kind == "wrong"
-    return Turn(session, name, verdict.said, verdict.kind == "wrong" and session.tries[name] >= TRIES, shown=False)
+    offered = verdict.kind == "wrong" and session.tries[name] >= TRIES
+    state = "" if verdict.kind == "unwritten" else verdict.kind
+    return Turn(session, name, verdict.said, state, offered, shown=False)
 
 
 def _served(session: Session, name: str, verdict: Verdict) -> Turn:
     """The learner's lines are not right, and yet what needs them must run: a solution serves, and says so."""
     shown = session.how(name) == "shown"
     said = [] if verdict.kind == "unwritten" else [verdict.said]
-    return Turn(session, name, " ".join([*said, SERVES if shown else SERVES_SOLVED]), not shown, shown)
+    told = " ".join([*said, SERVES if shown else SERVES_SOLVED])
+    return Turn(session, name, told, verdict.kind if said else "told", not shown, shown)
 
 
 def _name(function: Callable[..., Any], session: Session) -> str:
-    """The function's own, or the one under which it stands in the notebook: a lambda has none."""
+    """The function's own name, or that of the notebook's variable which holds it: a lambda has none."""
     asked = session.behind.turns
     own = getattr(function, "__name__", "")
     space = shell.user_ns if (shell := get_ipython()) else {}

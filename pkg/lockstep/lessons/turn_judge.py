@@ -1,4 +1,4 @@
-"""What the learner's one to three lines do on the author's cases, in one sentence."""
+"""Compares a learner's one to three lines with the author's solution, case by case; the verdict is a sentence."""
 
 from __future__ import annotations
 
@@ -165,7 +165,8 @@ def _crash(error: Exception, function: Callable[..., Any]) -> str:
 
 def _difference(call: str, given: Outcome, wanted: Outcome) -> str:
     if not given.ended:
-        return f"{call} did not come to an end within {SECONDS:g} seconds. Does every loop in it end?"
+        told = f"{call} did not come to an end within {SECONDS:g} seconds."
+        return f"{told} Either a loop in it never ends, or it takes longer than that."
     if given.error:
         return f"{call} raised {given.said}."
     if given.value is None:

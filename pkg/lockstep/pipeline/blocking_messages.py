@@ -1,13 +1,13 @@
-"""Who sends first? 1F1B with blocking messages, and how it waits for ever.
+"""1F1B with blocking sends, and the deadlock that follows: who sends first?
 
     stage 0   F0 ─ sends y1 ──────▶ waits for stage 1 to receive it
     stage 1   B0 ─ sends dx0 ◀───── waits for stage 0 to receive it        each sends, none receives
 
-In the steady state, a stage has an activation for the next stage at the moment when that one has a gradient for it. A
-send may last until its receive begins: so both wait. Two messages of two neighbours that cross are posted as one batch
-(1), with what is received next (2). Then nobody has to be first.
+In the steady state, a stage has an activation for the next stage at the same time as that one has a gradient for it. A
+blocking send may not return before its receive begins, so both wait. The cure is to post the two messages that cross
+between neighbours as one batch (1), together with the next one to be received (2): then nobody has to be first.
 
-PyTorch: ``torch.distributed.batch_isend_irecv``; Megatron-LM calls the two exchanges of the steady state
+PyTorch: ``torch.distributed.batch_isend_irecv``. Megatron-LM's names for the two exchanges of the steady state are
 ``send_forward_recv_backward`` and ``send_backward_recv_forward``.
 """
 
@@ -25,7 +25,7 @@ Pass = Callable[[int, Tensor | None], Tensor]
 def one_f_one_b_exchange(
     forward: Pass, backward: Pass, micro_batches: int, shape: Sequence[int], group: dist.ProcessGroup | None = None
 ) -> list[Tensor]:
-    """Not what it should be: with messages that no buffer takes, neighbours send to each other and wait."""
+    """The broken version: with sends that are not buffered, neighbours send to each other and wait forever."""
     s, p = dist.get_rank(group), dist.get_world_size(group)
     warm_up = min(p - s - 1, micro_batches)
 
@@ -56,12 +56,12 @@ def one_f_one_b_exchange(
 def mend_one_f_one_b_exchange(
     forward: Pass, backward: Pass, micro_batches: int, shape: Sequence[int], group: dist.ProcessGroup | None = None
 ) -> list[Tensor]:
-    """What ``backward`` returned for each micro-batch: dx of shape ``shape``."""
+    """The mended version. Returns what ``backward`` returned for each micro-batch: dx of shape ``shape``."""
     s, p = dist.get_rank(group), dist.get_world_size(group)
     warm_up = min(p - s - 1, micro_batches)
 
     def exchange(send: Tensor | None = None, to: int = -1, source: int = -1) -> Tensor | None:
-        """One batch; None where there is no such stage."""
+        """One batch of a send and a receive, each left out if there is no such stage. Returns what was received."""
         messages, received = list[dist.P2POp](), None
         if send is not None and 0 <= to < p:
             messages.append(dist.P2POp(dist.isend, send, group=group, group_peer=to))

@@ -1,4 +1,7 @@
-"""A drawing trains a model: each stage on a rank of the virtual cluster, messages after each slot, beside one rank."""
+"""Training with a schedule drawn by hand: a stage per rank of a virtual cluster, compared with the whole model on one.
+
+It is a file of its own, since the whole of ``drawn_schedule``, an exercise's reference, is refused to answers.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,17 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lockstep.models import linear
-from lockstep.pipeline.drawing import Rows, streams_of
-from lockstep.pipeline.pairs import Pair
-from lockstep.pipeline.plain_worker import pipeline_worker
+from lockstep.pipeline.drawn_schedule import Rows, streams_of
+from lockstep.pipeline.instructions import Pair
+from lockstep.pipeline.worker import pipeline_worker
 from lockstep.worlds import run
 
-WIDTH, EXAMPLES, RATE = 6, 4, 0.5
+WIDTH, EXAMPLES, RATE = 6, 4, 0.5  # of the model: its layers, a micro-batch, the learning rate
 
 
 class Trained(NamedTuple):
-    """The loss before each step, of the drawing and of one rank with the whole model; and how far the weights of the
-    two are apart afterwards, at most."""
+    """The loss before each step, with the drawing (``losses``) and with the whole model on one rank (``alone``), and
+    the largest difference between the two models' weights afterwards."""
 
     losses: list[float]
     alone: list[float]
@@ -29,7 +32,7 @@ class Trained(NamedTuple):
 
 
 def trained(rows: Rows, steps: int = 4) -> Trained:
-    """Some steps of SGD with a legal drawing of at least one micro-batch."""
+    """Some steps of SGD with a legal drawing of at least one micro-batch, compared with one rank."""
     return _trained(tuple(tuple(stream) for stream in streams_of(rows)), steps)
 
 
@@ -44,7 +47,7 @@ def _trained(streams: tuple[tuple[Pair, ...], ...], steps: int) -> Trained:
 
 
 def on_a_stage(streams: tuple[tuple[Pair, ...], ...], steps: int) -> tuple[list[float], list[Tensor]]:
-    """On a rank: the losses, which only the last stage sees, and the stage's weights."""
+    """Runs on each rank: the losses, which only the last stage has, and the weights of this stage."""
     stage, stages = dist.get_rank(), dist.get_world_size()
     m = sum(kind == "F" for kind, _ in streams[stage])
     x, target = batch(m)
@@ -64,7 +67,7 @@ def on_a_stage(streams: tuple[tuple[Pair, ...], ...], steps: int) -> tuple[list[
 
 
 def on_one_rank(stages: int, micro_batches: int, steps: int) -> tuple[list[float], list[Tensor]]:
-    """The same with the whole model and the whole batch."""
+    """The same on one rank with the whole model and the whole batch."""
     x, target = batch(micro_batches)
     model, losses = nn.Sequential(*(layer_of(stage) for stage in range(stages))), list[float]()
     for _ in range(steps):

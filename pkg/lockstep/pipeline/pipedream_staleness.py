@@ -1,11 +1,11 @@
-"""What old weights do to the loss: PipeDream beside the same SGD with a flush, on the digits.
+"""The effect of stale weights on the loss: PipeDream compared with the same SGD with a flush, on the digits.
 
-Each minibatch has one update in both. With a flush it has seen the newest weights. With PipeDream its forward pass on
-stage s is p - s - 1 updates old; with weight stashing its backward pass meets the same weights again, without it the
-newest ones, and then the gradient is that of no weights at all.
+Each minibatch has its own update in both. With a flush its gradient is that of the newest weights. In PipeDream the
+forward pass on stage s uses weights that are p - s - 1 updates old. With weight stashing the backward pass uses the
+same ones; without it, the newest ones, and then the gradient is not that of any set of weights.
 
-The worker trains on the virtual cluster, so these are the losses of the program itself. With a flush they are the same
-for every p.
+The worker trains on the virtual cluster, so these losses are those of the program itself. With a flush they are the
+same for every p.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from lockstep.worlds import run
 
 WIDTHS = (64, 32, 32, 32, 32, 32, 32, 32, 10)
 MINIBATCH, EPOCHS, RATE, MOMENTUM = 64, 3, 0.02, 0.9
-TAIL = 20  # minibatches at the end whose mean loss is told: an epoch
+TAIL = 20  # minibatches at the end whose mean loss is reported: an epoch
 WAYS = ("flush", "PipeDream", "PipeDream without stashing")
 
 
@@ -41,7 +41,7 @@ class Found(NamedTuple):
 
 
 def staleness(stages: Sequence[int] = (2, 4, 8), rate: float = RATE, momentum: float = MOMENTUM) -> list[Found]:
-    """A row for each number of stages and each way."""
+    """The loss for each number of stages and each way."""
     return [
         Found(p, way, 0 if way == "flush" else p - 1, trained(way, p, rate, momentum)) for p in stages for way in WAYS
     ]
@@ -52,11 +52,11 @@ def trained(way: str, p: int, rate: float = RATE, momentum: float = MOMENTUM) ->
 
 
 def losses(way: str, p: int, rate: float = RATE, momentum: float = MOMENTUM) -> list[float]:
-    """Of all minibatches, each before its update."""
+    """The losses of all minibatches, each before its update."""
     return _losses(way, p, rate, momentum)
 
 
-@cache  # all arguments given: with one left out it would be another entry
+@cache  # always called with all arguments: an omitted one would be a separate entry
 def _losses(way: str, p: int, rate: float, momentum: float) -> list[float]:
     found: list[float] = run(train, way, rate, momentum, ranks=p, on="dgx-a100").values[-1]
     return found
@@ -67,7 +67,7 @@ def tail(found: Sequence[float]) -> float:
 
 
 def train(way: str, rate: float, momentum: float) -> list[float]:
-    """On a rank: the losses of all minibatches; the last stage alone sees them."""
+    """Runs on each rank: the losses of all minibatches, on the last stage only."""
     stage, stages = dist.get_rank(), dist.get_world_size()
     chunks, shapes = chunks_of_stage(WIDTHS, stage, stages)
     for module in chunks:
@@ -95,8 +95,8 @@ def train(way: str, rate: float, momentum: float) -> list[float]:
 
 @torch.no_grad()
 def widen(module: nn.Module) -> None:
-    """Weights as large as He et al. (arXiv:1502.01852) want them, or eight layers with ReLU let nothing through: the
-    course's models draw from ±1/sqrt(fan-in), a variance of 1/3 by the fan-in, where 2 is needed."""
+    """Rescale to the initialisation of He et al. (arXiv:1502.01852), without which the signal vanishes in eight layers
+    with ReLU: the course's models draw from ±1/sqrt(fan-in), a variance of 1/(3·fan-in), and 2/fan-in is needed."""
     for p in module.parameters():
         p.mul_(math.sqrt(6))
 
@@ -110,7 +110,7 @@ def staleness_table(stages: Sequence[int] = (2, 4, 8)) -> Table:
 
 
 def rates_table(p: int = 4, rates: Sequence[float] = (0.005, RATE)) -> Table:
-    """With smaller steps, weights that are some steps old are nearly the newest ones."""
+    """The same at several learning rates: with smaller steps, stale weights are close to the newest ones."""
     rows = [[f"{rate:g}", *(f"{trained(way, p, rate):.3f}" for way in WAYS)] for rate in rates]
     title = f"Loss of the last of {EPOCHS} epochs, {p} stages, momentum {MOMENTUM}"
     return Table(title, ["rate", *WAYS], rows)

@@ -1,12 +1,12 @@
-"""What a schedule costs, read from its streams: idle time, activations that wait, versions of the weights.
+"""The costs of a schedule, read from its streams: idle time, stored activations, versions of the weights.
 
-    bubble              share of all stages' time in which they stand still: (p-1)/(m+p-1) for GPipe and 1F1B
-    peak_activations    micro-batches (of one chunk) whose activations a stage keeps at once
-    peak_inputs         the same for inputs of chunks, which is all that re-materialisation keeps in between
-    weight_versions     how many versions of its weights a stage needs at once: 1 if it updates only when nothing waits
-    staleness           updates between a forward pass and its backward pass, for each micro-batch
+    bubble              fraction of all stages' time in which they are idle: (p-1)/(m+p-1) for GPipe and 1F1B
+    peak_activations    most micro-batches (of one chunk) whose activations a stage stores at once
+    peak_inputs         the same for inputs of chunks, which is all that re-materialisation stores in between
+    weight_versions     most versions of its weights that a stage needs at once: 1 if it updates only after a flush
+    staleness           updates between a micro-batch's forward pass and its backward pass
 
-All but the bubble follow from one stage's stream alone; only the bubble needs times.
+All but the bubble follow from the stream of one stage; only the bubble needs times.
 """
 
 from __future__ import annotations
@@ -25,29 +25,32 @@ from lockstep.pipeline.instructions import (
 )
 from lockstep.pipeline.simulate import Times, simulate
 
-ENDS = (Backward, BackwardWeights)  # nothing of the forward pass is needed after these
+ENDS = (Backward, BackwardWeights)  # nothing from the forward pass is needed after these
 Part = tuple[int, int]  # micro-batch, chunk
 
 
 def bubble(streams: Sequence[Stream], times: Times | None = None) -> float:
-    """From 0, when nobody ever waits, to nearly 1: the share of p stages' time until the last one is done."""
+    """The idle fraction of p stages' time until the last one is done: 0 if no stage ever waits, and below 1."""
     intervals = simulate(streams, times)
     total = len(streams) * max((i.end for i in intervals), default=0.0)
     return 1 - sum(i.end - i.start for i in intervals) / total if total else 0.0
 
 
 def peak_activations(stream: Stream) -> int:
-    """In pairs of a micro-batch and a chunk: with v chunks, each is a v-th of a stage."""
+    """The most (micro-batch, chunk) pairs whose activations are stored at once. With v chunks, each is a v-th of a
+    stage's."""
     again = recomputed(stream)
     return peak(stream, lambda step: isinstance(step, Recompute if part(step) in again else Forward))
 
 
 def peak_inputs(stream: Stream) -> int:
+    """The most (micro-batch, chunk) pairs whose input is stored at once."""
     return peak(stream, lambda step: isinstance(step, Forward))
 
 
 def weight_versions(stream: Stream) -> int:
-    """The newest counts, and each older one that a forward pass used whose backward pass is still to come."""
+    """The most versions needed at once: the newest, and each older one used by a forward pass whose backward pass is
+    pending."""
     updates, used, most = 0, dict[Part, int](), 1
     for step in stream:
         if isinstance(step, Forward):
@@ -61,7 +64,7 @@ def weight_versions(stream: Stream) -> int:
 
 
 def staleness(stream: Stream) -> dict[Part, int]:
-    """``{(micro_batch, chunk): updates}`` that this stage made between the two passes: 0 with a flush."""
+    """``{(micro_batch, chunk): updates}``: the updates of this stage between the two passes; 0 with a flush."""
     updates, began, found = 0, dict[Part, int](), dict[Part, int]()
     for step in stream:
         if isinstance(step, Forward):
@@ -74,7 +77,7 @@ def staleness(stream: Stream) -> dict[Part, int]:
 
 
 def shares(stream: Stream, sizes: Sequence[int]) -> dict[int, float]:
-    """What each micro-batch counts in the mean of its update: its examples by those of the whole update."""
+    """The weight of each micro-batch in the mean of its update: its examples, divided by those of the update."""
     together, found = set[int](), dict[int, float]()
     for step in stream:
         if isinstance(step, ENDS):
@@ -87,16 +90,17 @@ def shares(stream: Stream, sizes: Sequence[int]) -> dict[int, float]:
 
 
 def recomputed(stream: Stream) -> set[Part]:
-    """Whose forward pass is computed twice."""
+    """The (micro-batch, chunk) pairs whose forward pass is computed twice."""
     return {part(step) for step in stream if isinstance(step, Recompute)}
 
 
 def part(step: Step) -> Part:
+    """(micro-batch, chunk) of an instruction; (-1, -1) for an update."""
     return (step.micro_batch, step.chunk) if isinstance(step, Instruction) else (-1, -1)
 
 
 def peak(stream: Stream, begins: Callable[[Step], bool]) -> int:
-    """The most parts that are alive at once, from the step that ``begins`` one to the end of its backward pass."""
+    """The most parts alive at once, each from the step that ``begins`` it to the end of its backward pass."""
     alive, most = set[Part](), 0
     for step in stream:
         if begins(step):

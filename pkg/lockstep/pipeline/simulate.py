@@ -1,11 +1,11 @@
-"""When each instruction runs, if each takes a known time: streams in, intervals out. No ranks, no tensors.
+"""A simulation of a schedule: when each instruction runs, given how long each takes. No ranks, no tensors.
 
     a stage does one thing at a time, in the order of its stream
-    Forward at a place begins when the Forward at the place before has ended, and its message has arrived
+    Forward at a place begins when the Forward at the previous place has ended, and its message has arrived
     Backward at a place begins when the Backward at the next place has ended, and its message has arrived
 
-A message takes ``message`` seconds, during which both stages may compute. Ports, links and rendezvous are left to the
-virtual cluster, which executes the same stream; this here is what papers draw.
+A message takes ``message`` seconds, during which both stages may compute. Ports, links and rendezvous are modelled only
+by the virtual cluster, which executes the same stream; the timelines here are those that papers draw.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from lockstep.pipeline.instructions import (
     seat,
 )
 
-Key = tuple[bool, int, int]  # whether it is a backward pass, its place, its micro-batch
+Key = tuple[bool, int, int]  # is it a backward pass, place, micro-batch
 UNIT: Mapping[type, float] = {
     Forward: 1.0, Recompute: 1.0, Backward: 2.0, BackwardInput: 1.0, BackwardWeights: 1.0, Update: 0.0
 }  # fmt: skip
@@ -39,8 +39,8 @@ UNIT: Mapping[type, float] = {
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of each kind of instruction; ``message``: of a message. ``scale``: how many times as long all of them
-    take on a stage, for stages that are not balanced."""
+    """Seconds of each kind of instruction, and of a message. ``scale``: a factor for all instructions of a stage, for
+    stages that are not balanced."""
 
     of: Mapping[type, float] = field(default_factory=lambda: UNIT)
     message: float = 0.0
@@ -48,7 +48,7 @@ class Times:
 
     @classmethod
     def equal(cls, message: float = 0.0) -> Times:
-        """A backward pass takes as long as a forward pass: easier to draw, and what GPipe's figure shows."""
+        """A backward pass takes as long as a forward pass: easier to draw, and as in GPipe's figure."""
         return cls({**UNIT, Backward: 1.0}, message)
 
     def seconds(self, step: Step, stage: int) -> float:
@@ -56,7 +56,7 @@ class Times:
 
 
 class Interval(NamedTuple):
-    """``stage`` is at work on ``step`` from ``start`` to ``end``."""
+    """``stage`` executes ``step`` from ``start`` to ``end``, in seconds."""
 
     stage: int
     step: Step
@@ -65,11 +65,11 @@ class Interval(NamedTuple):
 
 
 def simulate(streams: Sequence[Stream], times: Times | None = None) -> list[Interval]:
-    """All intervals, in the order in which they begin. Raises UsageError where stages wait for each other for ever."""
+    """All intervals, ordered by start. Raises Stalled, a UsageError, if the stages deadlock."""
     times = times or Times()
     orders, stages = [computing(stream) for stream in streams], len(streams)
     last = stages * chunks_of(streams) - 1
-    done: dict[Key, float] = {}  # when its result was there
+    done: dict[Key, float] = {}  # when its result was available
     at, free = [0] * stages, [0.0] * stages
     intervals = list[Interval]()
     while any(at[s] < len(orders[s]) for s in range(stages)):
@@ -90,7 +90,7 @@ def simulate(streams: Sequence[Stream], times: Times | None = None) -> list[Inte
 
 
 def awaited(step: Step, stage: int, stages: int, last: int) -> Key | None:
-    """What has to be done, at another place or here, before ``step`` can begin."""
+    """The pass, at another place or here, that ``step`` depends on; None if there is none."""
     if not isinstance(step, (Forward, *BACKWARDS)):
         return None
     here, backward = place(step.chunk, stage, stages), not isinstance(step, Forward)
@@ -105,12 +105,12 @@ def ready(step: Step, stage: int, stages: int, last: int, done: Mapping[Key, flo
 
 
 def chunks_of(streams: Sequence[Stream]) -> int:
-    """v: how many chunks of the model each stage has."""
+    """v, the number of chunks on each stage."""
     return 1 + max((s.chunk for stream in streams for s in stream if isinstance(s, Instruction)), default=0)
 
 
 class Stalled(UsageError):
-    """Stages wait for each other for ever. ``left``: what each of them has still to do."""
+    """The stages deadlock. ``left``: what each of them still has to do."""
 
     def __init__(self, left: Sequence[Stream]) -> None:
         waiting = "; ".join(f"stage {s} at {order[0]!r}" for s, order in enumerate(left) if order)

@@ -1,9 +1,9 @@
-"""An MLP in places: each rank builds its own layers only, and they are the same numbers however the model is cut.
+"""An MLP cut into places: each rank builds its own layers only, with the same parameters however the model is cut.
 
     widths = [64, 32, 32, 10]       three linear layers, 64 -> 32 -> 32 -> 10, with ReLU between them
     cuts(3, 2)                      [range(0, 2), range(2, 3)]: layers 0 and 1 at place 0, layer 2 at place 1
 
-A layer's parameters depend on the model's seed and the layer's index alone (``lockstep.models``).
+A layer's parameters depend only on the model's seed and the layer's index (``lockstep.models``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from lockstep.pipeline.instructions import place
 
 
 def cuts(layers: int, places: int) -> list[range]:
-    """Layers in a row on each place, as evenly as can be: the first places get one more."""
+    """The consecutive layers of each place, split as evenly as possible: the first places get one more. Raises
+    UsageError for more places than layers."""
     if not 1 <= places <= layers:
         raise UsageError(f"{layers} layers cannot stand at {places} places.", "A place has one layer or more.")
     each, more = divmod(layers, places)
@@ -29,7 +30,7 @@ def cuts(layers: int, places: int) -> list[range]:
 
 
 def chunk(widths: Sequence[int], layers: range, seed: int = 0, dtype: torch.dtype = torch.float32) -> nn.Sequential:
-    """The layers of one place: (n, widths[layers.start]) to (n, widths[layers.stop])."""
+    """The layers of one place, which map (n, widths[layers.start]) to (n, widths[layers.stop])."""
     modules: list[nn.Module] = []
     for index in layers:
         modules.append(linear(widths[index], widths[index + 1], seed, index, dtype))

@@ -1,14 +1,14 @@
-"""Is a schedule legal? All that is wrong with it, in words; nothing if it can be executed and is complete.
+"""Is a schedule legal? Reports every fault as a sentence, and none if the schedule is complete and can be executed.
 
-(1) every stage computes every micro-batch with every chunk: one forward pass, one whole backward pass
-(2) the forward pass comes first; a Recompute stands between the two; a BackwardWeights after its BackwardInput
+(1) every stage runs one forward pass and one whole backward pass for every micro-batch and chunk
+(2) the forward pass comes first; a Recompute comes between the two; a BackwardWeights follows its BackwardInput
 (3) gradients are applied: no backward pass after the last update
-(4) every message has its other end, and both ends post the messages between them in the same order
-(5) what is sent has been computed, and what is computed has been received
-(6) no stage waits for ever
+(4) every message has both ends, and both post the messages between them in the same order
+(5) what is sent has been computed, and what a computation needs has been received
+(6) no stage waits forever
 
-A stage is never busy twice as long as it follows its stream. ``busy_twice`` looks at intervals that come from
-elsewhere: drawn by hand, or measured.
+A stage that follows its stream never does two things at once. ``busy_twice`` checks that for intervals from elsewhere,
+drawn by hand or measured.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from lockstep.pipeline.schedule_costs import Part, part
 from lockstep.pipeline.schedules.messages import given, needed
 from lockstep.pipeline.simulate import Interval, chunks_of, simulate
 
-Posted = tuple[str, int, int]  # "activation" or "gradient", the place that it leaves, micro-batch
+Posted = tuple[str, int, int]  # "activation" or "gradient", the sending place, micro-batch
 
 
 def faults(streams: Sequence[Stream], micro_batches: int, chunks: int | None = None) -> list[str]:
-    """What is wrong with the streams of all stages. Streams without any message are judged as orders of computing."""
+    """The faults in the streams of all stages. Streams without any message are checked as orders of computation."""
     chunks = chunks or chunks_of(streams)
     parts = [(i, c) for i in range(micro_batches) for c in range(chunks)]
     found = [f"Stage {s}: {fault}" for s, stream in enumerate(streams) for fault in of_stage(stream, parts)]
@@ -61,13 +61,13 @@ def faults(streams: Sequence[Stream], micro_batches: int, chunks: int | None = N
 
 
 def check(streams: Sequence[Stream], micro_batches: int, chunks: int | None = None) -> None:
-    """Raises UsageError with the first fault, and how many there are."""
+    """Raises UsageError with the first fault and the number of faults."""
     if found := faults(streams, micro_batches, chunks):
         raise UsageError(found[0], f"Faults in all: {len(found)}.")
 
 
 def check_stage(stream: Stream, stage: int, stages: int, micro_batches: int, chunks: int) -> None:
-    """What one stage can know of its own stream: (1) (2) (3) (5). Raises UsageError with the first fault."""
+    """The rules that a stage can check on its own stream: (1) (2) (3) (5). Raises UsageError with the first fault."""
     parts = [(i, c) for i in range(micro_batches) for c in range(chunks)]
     found = [*of_stage(stream, parts), *(untimely(stream, stage, stages, chunks) if stages > 1 else ())]
     if found:
@@ -75,7 +75,7 @@ def check_stage(stream: Stream, stage: int, stages: int, micro_batches: int, chu
 
 
 def of_stage(stream: Stream, parts: Sequence[Part]) -> Iterator[str]:
-    """(1) (2) (3)"""
+    """Violations of (1) (2) (3) in the stream of one stage."""
     places: dict[Part, dict[type, list[int]]] = defaultdict(lambda: defaultdict(list))
     for n, step in enumerate(stream):
         if isinstance(step, Instruction) and not is_message(step):
@@ -94,7 +94,7 @@ def of_stage(stream: Stream, parts: Sequence[Part]) -> Iterator[str]:
 
 
 def of_part(at: dict[type, list[int]]) -> Iterator[str]:
-    """(1) (2) of one micro-batch and chunk. ``at``: where each kind of instruction stands in the stream."""
+    """Violations of (1) (2) for one micro-batch and chunk. ``at``: the positions of each kind of instruction."""
     forward, again = at.get(Forward, []), at.get(Recompute, [])
     whole, first, second = (at.get(kind, []) for kind in (Backward, BackwardInput, BackwardWeights))
     if len(forward) != 1:
@@ -113,7 +113,7 @@ def of_part(at: dict[type, list[int]]) -> Iterator[str]:
 
 
 def unmatched(streams: Sequence[Stream]) -> Iterator[str]:
-    """(4)"""
+    """Violations of (4)."""
     posted: dict[tuple[int, int], list[tuple[bool, Posted]]] = defaultdict(list)  # (stage, other stage) -> in order
     for s, stream in enumerate(streams):
         for step in stream:
@@ -135,7 +135,7 @@ def unmatched(streams: Sequence[Stream]) -> Iterator[str]:
 
 
 def envelope(step: Instruction, stage: int, stages: int) -> tuple[int, Posted]:
-    """(the other end's stage, what the message is)."""
+    """(stage at the other end, which message it is)."""
     gradient = "Gradient" in type(step).__name__
     here = place(step.chunk, stage, stages)
     onward = isinstance(step, SendActivation) or (
@@ -147,8 +147,8 @@ def envelope(step: Instruction, stage: int, stages: int) -> tuple[int, Posted]:
 
 
 def untimely(stream: Stream, stage: int, stages: int, chunks: int) -> Iterator[str]:
-    """(5)"""
-    last, there = stages * chunks - 1, set[Step]()  # what is sent or received by now
+    """Violations of (5) in the stream of one stage."""
+    last, there = stages * chunks - 1, set[Step]()  # messages sent or received so far
     for step in stream:
         if is_message(step):
             there.add(step)
@@ -160,7 +160,7 @@ def untimely(stream: Stream, stage: int, stages: int, chunks: int) -> Iterator[s
 
 
 def busy_twice(intervals: Sequence[Interval]) -> list[str]:
-    """Where a stage would do two things at once."""
+    """Overlapping intervals of the same stage, one sentence for each."""
     found = list[str]()
     for stage in sorted({i.stage for i in intervals}):
         mine = sorted((i for i in intervals if i.stage == stage), key=lambda i: (i.start, i.end))

@@ -1,9 +1,21 @@
-"""A rank of a pipeline: it executes the stream of its stage, whatever schedule that is, with plain torch.distributed.
+"""A pipeline worker: what each rank runs. It executes its stage's stream, whatever the schedule, in torch.distributed.
 
-    q                     a place: where a chunk stands in the model, chunk·p + stage
+``pipeline_worker`` is the idea in one function, for one chunk a stage and plain pairs; ``PipelineWorker`` is complete.
+
+    x[i], y[i]      input and output of micro-batch i on this stage; on the last stage y[i] is the loss / m
+    dy[i], dx[i]    their gradients: dy[i] comes from stage s + 1, dx[i] goes to stage s - 1
+
+Autograd's graph ends at the stage boundary. So a received input has to require a gradient (a), and an output that was
+sent is the root of its own backward pass (b), which starts from the gradient sent back by the next stage. Consecutive
+messages form one batch (c): if they are posted one by one, two neighbours can wait for each other.
+
+``PipelineWorker`` adds several chunks on a stage, optimizer steps, stashed weights, re-materialisation and split
+backward passes, and overlaps its sends with computation:
+
+    q                     a place: the position of a chunk in the model, chunk·p + stage
     activations[q, i]     the input of place q for micro-batch i; for q > 0 it is the output of place q - 1
     gradients[q, i]       the gradient of that input
-    kept[q, i]            what the backward pass of place q needs of micro-batch i
+    kept[q, i]            what the backward pass of place q needs from micro-batch i's forward pass
 
         activations[q, i]  ──(1) Forward──>   activations[q+1, i]  ──(2) SendActivation──>  the next place's rank
                                  │
@@ -11,19 +23,24 @@
                                  │
         gradients[q, i]    <──(4) Backward──  gradients[q+1, i]  <──(3) ReceiveGradient──  the next place's rank
 
-(5) An output is not kept for its backward pass: the edge of autograd's graph is enough. Its memory is free as soon as
-    it is sent, unless the graph has saved it.
-(6) The loss of a micro-batch counts by its number of examples. So the gradients that are added up between two updates
-    are those of the mean over all of their examples, even if micro-batches are of different sizes.
+(5) The output is not kept for its backward pass: the gradient edge of autograd's graph is enough. Its memory is freed
+    as soon as it has been sent, unless the graph has saved it.
+(6) A micro-batch's loss is weighted by its number of examples. So the gradients accumulated between two updates are
+    those of the mean over all their examples, even if micro-batches differ in size.
+(7) Consecutive messages are posted as one batch. Receives are waited for, since the next computation needs them; sends
+    are waited for only when the next messages are posted, so a message travels while both ends compute. Posted one by
+    one, a send and a receive between the same two ranks can deadlock: NCCL executes them in order
+    (``lockstep.comm.backend_rules``).
 
-With one stage nothing is sent, and the rest is the same.
+With a single stage nothing is sent; everything else is the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 import torch
 import torch.distributed as dist
@@ -36,6 +53,7 @@ from lockstep.pipeline.instructions import (
     BackwardInput,
     BackwardWeights,
     Forward,
+    Pair,
     ReceiveActivation,
     ReceiveGradient,
     Recompute,
@@ -48,35 +66,95 @@ from lockstep.pipeline.instructions import (
     place,
     seat,
 )
-from lockstep.pipeline.mailbox import Mailbox, Message
 from lockstep.pipeline.schedule_costs import part, recomputed, shares, weight_versions
-from lockstep.pipeline.stashing import Version, WeightVersions
 from lockstep.pipeline.validate import check_stage
+from lockstep.pipeline.weight_stashing import Version, WeightVersions
 
 Loss = Callable[[Tensor, Tensor], Tensor]  # (output, target) -> the mean loss of these examples
 Key = tuple[int, int]  # place, micro-batch
 
 
+def pipeline_worker(
+    module: nn.Module,
+    stream: Sequence[Pair],
+    inputs: Sequence[Tensor],
+    targets: Sequence[Tensor],
+    loss: Callable[[Tensor, Tensor], Tensor],
+    shape: Sequence[int],
+    group: dist.ProcessGroup | None = None,
+) -> list[Tensor]:
+    """This stage's gradients of the mean loss, one for each of ``module.parameters()``.
+
+    ``inputs``: the x of all micro-batches on stage 0; ``targets``: all targets on the last stage; both are empty on the
+    other stages. ``shape``: of this stage's x, which is float32.
+    """
+    stage, stages = dist.get_rank(group), dist.get_world_size(group)
+    x, y, dx, dy = dict(enumerate(inputs)), dict[int, Tensor](), dict[int, Tensor](), dict[int, Tensor | None]()
+
+    def message(what: str, i: int) -> dist.P2POp:
+        if what == "send activation":
+            return dist.P2POp(dist.isend, y[i].detach(), group=group, group_peer=stage + 1)
+        if what == "send gradient":
+            return dist.P2POp(dist.isend, dx.pop(i), group=group, group_peer=stage - 1)
+        if what == "receive activation":
+            x[i] = torch.empty(tuple(shape))
+            return dist.P2POp(dist.irecv, x[i], group=group, group_peer=stage - 1)
+        received = dy[i] = torch.empty_like(y[i])
+        return dist.P2POp(dist.irecv, received, group=group, group_peer=stage + 1)
+
+    def exchange(messages: Iterable[Pair]) -> None:
+        for work in dist.batch_isend_irecv([message(*one) for one in messages]):  # (c)
+            work.wait()
+
+    def compute(what: str, i: int) -> None:
+        if what == "F":
+            if stage > 0:
+                x[i].requires_grad_()  # (a)
+            y[i] = module(x[i])
+            if stage == stages - 1:
+                y[i] = loss(y[i], targets[i]) / len(targets)
+        else:
+            torch.autograd.backward(y.pop(i), dy.pop(i, None))  # (b)
+            if stage > 0:
+                dx[i] = gradient_of(x.pop(i))
+
+    module.zero_grad()
+    for computing, steps in groupby(stream, lambda step: step[0] in "FB"):
+        if computing:
+            for step in steps:
+                compute(*step)
+        else:
+            exchange(steps)
+    return [gradient_of(parameter) for parameter in module.parameters()]
+
+
+def gradient_of(leaf: Tensor) -> Tensor:
+    """The gradient accumulated in ``leaf``; zeros if no backward pass has reached it."""
+    return torch.zeros_like(leaf) if leaf.grad is None else leaf.grad
+
+
 @dataclass
 class Kept:
-    """From a forward pass until its backward pass is over."""
+    """What is saved between a forward pass and the end of its backward pass."""
 
     x: Tensor
-    version: Version | None  # of the weights, where they change before the backward pass
-    random: Tensor | None  # the generator's state, where the forward pass has to be computed again
+    version: Version | None  # of the weights, if they change before the backward pass
+    random: Tensor | None  # the generator's state, if the forward pass will be recomputed
     shape: tuple[int, ...] = ()  # of the output
-    edge: GradientEdge | None = None  # None while the activations are thrown away, and where nothing has a gradient
+    edge: GradientEdge | None = None  # None while activations are discarded, and if no gradient is required
     dy: Tensor | None = None  # between BackwardInput and BackwardWeights
 
 
 class PipelineWorker:
-    """``chunks``: this stage's parts of the model. ``shapes``: of one example of each chunk's input. ``optimizer``: one
-    for all parameters of the chunks, or None if they have none. ``loss`` is called on the last place only.
+    """Executes the streams of one stage. Every rank of ``group`` is a stage.
 
-    ``stash``: where the schedule changes the weights between a forward pass and its backward pass (PipeDream), keep the
-    old ones for the backward pass. Without it the backward pass meets the new ones.
+    ``chunks``: this stage's parts of the model. ``shapes``: the shape of one example of each chunk's input.
+    ``optimizer``: one for all parameters of the chunks, or None if they have none. ``loss`` is called on the last place
+    only. ``stash``: if the schedule updates the weights between a forward pass and its backward pass (PipeDream), keep
+    the old ones for the backward pass; otherwise the backward pass uses the new ones.
 
-    Every rank of ``group`` is a stage. (With NCCL, the group's first operation has to be one of all its ranks.)
+    With NCCL, the group's first operation has to be one that all of its ranks take part in. Raises UsageError if chunks
+    and shapes differ in number.
     """
 
     def __init__(
@@ -102,16 +180,11 @@ class PipelineWorker:
     def step(
         self, stream: Stream, sizes: Sequence[int], inputs: Sequence[Tensor] = (), targets: Sequence[Tensor] = ()
     ) -> Tensor | None:
-        """Execute the stream. ``sizes``: how many examples each micro-batch has. ``inputs``, on the first place's rank,
-        and ``targets``, on the last place's: those of each micro-batch. The last place's rank gets the mean loss (the
-        sum of those of all updates), the others None. Gradients stay until the next step. Raises UsageError."""
-        self.check(stream, sizes, inputs, targets)
-        self.sizes, self.targets, self.share = sizes, targets, shares(stream, sizes)
-        self.again, self.stale = recomputed(stream), weight_versions(stream) > 1
-        self.activations: dict[Key, Tensor] = {(0, i): x for i, x in enumerate(inputs)}
-        self.gradients, self.kept = dict[Key, Tensor](), dict[Key, Kept]()
-        self.total: Tensor | None = None
-        self.updated = True
+        """Execute the stream. ``sizes``: the number of examples in each micro-batch. ``inputs`` are given on the first
+        place's rank, ``targets`` on the last place's, one for each micro-batch. Returns the mean loss (summed over all
+        updates) on the rank of the last place, None on the others. Gradients stay until the next step. Raises
+        UsageError for a stream that this stage cannot execute."""
+        self.begin(stream, sizes, inputs, targets)
         for messages, steps in groupby(stream, is_message):
             if messages:
                 self.mailbox.exchange([self.message(step) for step in steps])
@@ -121,8 +194,18 @@ class PipelineWorker:
         self.mailbox.settle()
         return self.total
 
+    def begin(self, stream: Stream, sizes: Sequence[int], inputs: Sequence[Tensor], targets: Sequence[Tensor]) -> None:
+        """Prepare to execute the stream, by ``message`` and ``compute``."""
+        self.check(stream, sizes, inputs, targets)
+        self.sizes, self.inputs, self.targets, self.share = sizes, inputs, targets, shares(stream, sizes)
+        self.again, self.stale = recomputed(stream), weight_versions(stream) > 1
+        self.activations, self.gradients = dict[Key, Tensor](), dict[Key, Tensor]()
+        self.kept = dict[Key, Kept]()
+        self.total: Tensor | None = None
+        self.updated = True
+
     def check(self, stream: Stream, sizes: Sequence[int], inputs: Sequence[Tensor], targets: Sequence[Tensor]) -> None:
-        """The stream once, as long as it and the number of micro-batches stay the same."""
+        """Validate the arguments; the stream only once, as long as it and the number of micro-batches stay the same."""
         for needed, given, what in ((self.stage == 0, inputs, "inputs"), (self.at_end, targets, "targets")):
             if needed and len(given) != len(sizes):
                 raise UsageError(
@@ -171,7 +254,7 @@ class PipelineWorker:
 
     def forward(self, q: int, i: int, c: int) -> None:
         """(1)"""
-        x, again = self.activations.pop((q, i)), (i, c) in self.again
+        x, again = self.activations.pop((q, i)) if q else self.inputs[i], (i, c) in self.again
         kept = self.kept[q, i] = Kept(
             x.requires_grad_() if q else x,
             self.weights[c].use() if self.stale else None,
@@ -187,7 +270,7 @@ class PipelineWorker:
             self.activations[q + 1, i] = y.detach()
 
     def recompute(self, q: int, i: int, c: int) -> None:
-        """The same forward pass again, with the same random numbers."""
+        """Repeat the forward pass with the same random numbers."""
         kept, now = self.kept[q, i], torch.get_rng_state()
         if kept.random is not None:
             torch.set_rng_state(kept.random)
@@ -196,7 +279,7 @@ class PipelineWorker:
         kept.edge = get_gradient_edge(y) if y.requires_grad else None
 
     def output(self, q: int, i: int, c: int, kept: Kept) -> Tensor:
-        """What the chunk makes of its input; on the last place the loss of that."""
+        """The chunk's output; on the last place, the weighted loss of it."""
         y: Tensor = (kept.version or self.chunks[c])(kept.x)
         return self.loss(y, self.targets[i]) * self.share[i] if q == self.last else y  # (6)
 
@@ -219,7 +302,7 @@ class PipelineWorker:
             self.hand_back(q, i, kept.x, dx)
 
     def backward_weights(self, q: int, i: int, c: int) -> None:
-        """autograd goes through the chunk a second time for this; torch.distributed.pipelining cuts its graph."""
+        """Autograd traverses the chunk's graph a second time here; torch.distributed.pipelining splits the graph."""
         kept = self.kept.pop((q, i))
         used = kept.version.aliases.values() if kept.version else self.chunks[c].parameters()
         weights = [p for p in used if p.requires_grad]
@@ -229,7 +312,7 @@ class PipelineWorker:
             self.weights[c].release(kept.version)
 
     def output_gradient(self, q: int, i: int) -> Tensor:
-        """Gradients begin anew after each update."""
+        """The gradient of place q's output. The first call after an update also zeroes the parameters' gradients."""
         if self.updated and self.optimizer is not None:
             self.optimizer.zero_grad()
         self.updated = False
@@ -246,3 +329,48 @@ class PipelineWorker:
             weights.before_update()
         self.optimizer.step()
         self.updated = True
+
+
+# ---- messages
+
+
+class Message(NamedTuple):
+    """``peer``: the rank of the other end in the group. ``tag``: 0 for activations and 1 for gradients: with two stages
+    they travel between the same ranks."""
+
+    tensor: Tensor
+    peer: int
+    tag: int
+    receives: bool
+
+
+class Mailbox:
+    """(7) Sends and receives the messages of one rank of ``group``."""
+
+    def __init__(self, group: dist.ProcessGroup | None = None) -> None:
+        self.group = group
+        self.under_way = list[tuple[dist.Work, Tensor]]()
+
+    def exchange(self, messages: Sequence[Message]) -> None:
+        """Post the messages as one batch, and return when those to be received have arrived."""
+        self.settle()
+        for message, work in zip(messages, self.post(messages), strict=True):
+            if message.receives:
+                work.wait()
+            else:
+                self.under_way.append((work, message.tensor))
+
+    def post(self, messages: Sequence[Message]) -> list[dist.Work]:
+        """Post the messages as one batch. Returns what to wait for, for each of them."""
+        works: list[dist.Work] = dist.batch_isend_irecv([self.operation(message) for message in messages])
+        return works * len(messages) if len(works) < len(messages) else works  # NCCL has one for all of them
+
+    def settle(self) -> None:
+        """Wait until everything sent has left; its memory is free then."""
+        for work, _ in self.under_way:
+            work.wait()
+        self.under_way.clear()
+
+    def operation(self, message: Message) -> dist.P2POp:
+        way = dist.irecv if message.receives else dist.isend
+        return dist.P2POp(way, message.tensor, group=self.group, tag=message.tag, group_peer=message.peer)

@@ -1,8 +1,8 @@
-"""A rank's journal: its operations as bytes, written while they happen, so that they can be read when it is dead or
-stuck.
+"""The journal of a rank: its operations as bytes, written as they happen, so that they can be read when the rank is
+dead or stuck.
 
-    (index, the facts of posting)     a new operation
-    (index, {name: value, ...})       what has changed
+    (index, fields of POSTING)        a new operation
+    (index, {name: value, ...})       changed fields
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def changed(index: int, values: Mapping[str, Any]) -> bytes:
 
 
 def replay(journal: bytes) -> list[Operation]:
-    """The operations that a journal tells of, as far as it goes."""
+    """The operations in a journal; an incomplete last entry is ignored."""
     operations: list[Operation] = []
     stream = io.BytesIO(journal)
     while True:

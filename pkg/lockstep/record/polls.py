@@ -1,15 +1,15 @@
-"""How often a rank asks ``is_completed()`` in vain, with nothing else in between."""
+"""Detection of busy-waiting: consecutive calls of ``is_completed()`` that return False."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-PATIENCE = 100  # questions, one after the other, whose answer was no
+PATIENCE = 100  # consecutive unsuccessful polls
 
 
 class Questions:
-    """``note(i, in_vain=...)`` is told of operation i when the rank does nothing but ask for it, and when it no longer
-    does. As long as it goes on, the ``journal`` gets an empty entry now and then."""
+    """Calls ``note(i, in_vain=...)`` when a rank does nothing but poll operation i, and when that ends. Meanwhile an
+    empty entry is written to the ``journal`` now and then."""
 
     def __init__(self, note: Callable[..., None], journal: Callable[[bytes], object] | None) -> None:
         self._note, self._journal = note, journal
@@ -28,7 +28,7 @@ class Questions:
             self._journal(b"")
 
     def over(self) -> None:
-        """The rank does something else."""
+        """The rank does something else, or its poll has succeeded."""
         self.number = 0
         for i in self._about:
             self._note(i, in_vain=False)

@@ -1,7 +1,7 @@
-"""The book of every c10d operation of the rank's process: plain ``dist`` calls, functional collectives, and the traffic
-of DDP, FSDP and DTensor. An operation is booked when it is posted, under its public meaning.
+"""Records every c10d operation of a rank's process: plain ``dist`` calls, functional collectives, and the traffic of
+DDP, FSDP and DTensor. An operation is recorded when it is posted, as the public operation that it is.
 
-``end`` is when a wait returned, or when the operation was first seen to be complete, whichever came first.
+Its ``end`` is when a wait returned, or when it was first observed to be complete, whichever came first.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from datetime import timedelta
 from typing import Any
 
 import torch
@@ -23,9 +24,10 @@ from lockstep.comm.operation import Operation
 from lockstep.deadlock_report import ANY_SOURCE, member
 from lockstep.events import POINT_TO_POINT
 from lockstep.record import journal as entries
-from lockstep.record.callbacks import Callbacks
-from lockstep.record.demands import demand
-from lockstep.record.meaning import kind_of, payload, pieces, signature, tensors, what_moves, what_must_agree
+from lockstep.record.argument_checks import demand
+from lockstep.record.c10d_operators import kind_of, payload, pieces, signature, tensors, what_moves, what_must_agree
+from lockstep.record.future_callbacks import Callbacks
+from lockstep.record.limited_waits import NEVER, ends_by_itself, limit_of, limit_of_group
 from lockstep.record.polls import Questions
 from lockstep.record.reduce_ops import Reductions
 from lockstep.record.started_threads import Started
@@ -35,10 +37,11 @@ PRODUCTS = (torch.ops.aten.mm, torch.ops.aten.addmm, torch.ops.aten.bmm, torch.o
 
 
 class Recorder:
-    """Records this process's communication, as ``rank``, from ``began`` on (a time of ``time.monotonic``).
+    """A context that records this process's communication as ``operations`` of ``rank``. ``began``: the run's beginning
+    on ``time.monotonic``.
 
-    ``journal`` takes the book as bytes while it is written, so that it can be read when the process is dead or stuck:
-    ``replay`` makes ``operations`` of it.
+    ``journal`` is called with each entry as bytes, so that it can be read when the process is dead or stuck; ``replay``
+    turns the bytes into ``operations``.
     """
 
     def __init__(
@@ -52,13 +55,14 @@ class Recorder:
         self.residency = residency or Residency(self.now)
         self._rank, self._began, self._journal = rank, began, journal
         self._works: dict[int, tuple[Any, list[int]]] = {}  # by id of the Work: it, and its operations
-        self._done: dict[int, list[int]] = {}  # what was seen to complete before anybody waited for it
-        self._running: dict[int, tuple[Any, list[int]]] = {}  # collectives among them that may have completed since
+        self._done: dict[int, list[int]] = {}  # observed to be complete before they were waited for
+        self._running: dict[int, tuple[Any, list[int]]] = {}  # collectives that may have completed since
         self._results: dict[int, list[int]] = {}  # functional collectives, by the storage of their result
         self._groups: dict[str, tuple[int, ...]] = {}
         self._carriers: dict[str, dict[str, str]] = {}  # by group: the backend for the tensors of each device
-        self._waiters: set[int] = set()  # threads in a wait: what they do there, the backend does for itself
-        self._flops, self._flops_before = 0, list[int]()  # asked for until now; and before each operation was posted
+        self._limits: dict[str, float] = {}  # by group: the seconds for which it lets an operation wait
+        self._waiters: set[int] = set()  # threads in a wait, where the backend allocates for itself
+        self._flops, self._flops_before = 0, list[int]()  # issued so far; and before each operation was posted
         self._lock, self._is_completed = threading.Lock(), dist.Work.is_completed
         self._questions = Questions(self._note, journal)
         self._watches, self._reductions = ExitStack(), Reductions()
@@ -67,11 +71,11 @@ class Recorder:
         return time.monotonic() - self._began
 
     def __enter__(self) -> Recorder:
-        """Watch this thread, those that it starts, what Futures call in threads of the backend, and every wait."""
+        """Record this thread, threads that it starts, callbacks of Futures in threads of the backend, and all waits."""
         torch_wait = self._wait = dist.Work.wait
 
-        def wait(work: Any, *args: Any, **kwargs: Any) -> Any:
-            return self._waited(work, lambda: torch_wait(work, *args, **kwargs))
+        def wait(work: Any, timeout: timedelta = timedelta(0)) -> Any:
+            return self._waited(work, lambda: torch_wait(work, timeout), limit_of(timeout))
 
         def is_completed(work: Any) -> bool:
             return self._polled(work)
@@ -88,7 +92,7 @@ class Recorder:
         self._look()
 
     def see(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """Carry out an operation, and book it: what it communicates, and the tensors that it makes."""
+        """Execute an operation, and record its communication and the memory of the tensors that it creates."""
         if self._running:
             self._look()
         if self._questions.number:
@@ -115,7 +119,7 @@ class Recorder:
         parts = self._read(name, given)
         mine = [self._post(o) for o in parts]
         if name.startswith("monitored"):
-            return self._timed(mine, lambda: func(*args, **kwargs))
+            return self._timed(mine, lambda: func(*args, **kwargs), limit_of(timedelta(milliseconds=given["timeout"])))
         out = func(*args, **kwargs)
         if mine:
             self._expect(out, mine)
@@ -135,7 +139,9 @@ class Recorder:
 
     def _operation(self, kind: str, given: dict[str, Any], ins: Sequence[Any], outs: Sequence[Any]) -> Operation:
         group_name, group = self._group(given)
-        demand(kind, ins, outs, len(group))
+        reduction, backend = self._reductions.of(given), carrier(self._carriers[group_name], (*ins, *outs))
+        if kind not in POINT_TO_POINT:
+            demand(kind, ins, outs, len(group), reduction, backend)
         peer = next((given[a] for a in ("dst", "src", "root_rank") if a in given), None)
         if peer is not None:
             peer = member(group, peer)
@@ -144,9 +150,9 @@ class Recorder:
         operation = Operation(
             self._rank, kind, self.now(), payload(kind, given, ins, outs, len(group)), peer, group, group_name,
             given.get("tag", 0), places.here(), fits=what_must_agree(kind, ins, outs, len(group)),
-            reduction=self._reductions.of(given),
-            backend=carrier(self._carriers[group_name], (*ins, *outs)),
+            reduction=reduction, backend=backend,
         )  # fmt: skip
+        operation.limit = self._limits[group_name]
         if kind == "all_to_all":
             operation.sends, operation.takes = pieces(given, ins, outs, len(group))
         return operation
@@ -162,6 +168,7 @@ class Recorder:
             group = group or torch._C._distributed_c10d._resolve_process_group(name)  # type: ignore[arg-type]
             self._groups[name] = tuple(dist.get_process_group_ranks(group))
             self._carriers[name] = carriers(dist.get_backend_config(group))
+            self._limits[name] = limit_of_group(group)
         return name, self._groups[name]
 
     def _post(self, operation: Operation) -> int:
@@ -177,33 +184,38 @@ class Recorder:
     # ---- ending
 
     def _expect(self, out: Any, mine: list[int]) -> None:
-        """Remember what is to be waited for: a Work, or the result of a functional collective."""
+        """Remember what the rank will wait for: a Work, or the result of a functional collective."""
         last = out[-1] if isinstance(out, tuple) else out
         if isinstance(last, torch.ScriptObject):
             work = dist.Work.unbox(last)
             self._works[id(work)] = work, mine
-            self._done.pop(id(work), None)  # the number of a Work that is gone
+            self._done.pop(id(work), None)  # the id may have been that of a deleted Work
             if self.operations[mine[0]].kind not in POINT_TO_POINT:
                 self._running[id(work)] = work, mine
         else:
             for tensor in tensors(out):
                 self._results[tensor.untyped_storage()._cdata] = mine
 
-    def _waited(self, work: Any, wait: Callable[[], Any]) -> Any:
+    def _waited(self, work: Any, wait: Callable[[], Any], limit: float) -> Any:
         _, mine = self._works.pop(id(work), (None, self._done.pop(id(work), [])))
         self._running.pop(id(work), None)
-        result = self._timed(mine, wait)
+        result = self._timed(mine, wait, limit)
         for i in mine:
             if self.operations[i].peer == ANY_SOURCE:
                 self._found(i, self.operations[i].group[work._source_rank()])
         return result
 
-    def _timed(self, mine: list[int], wait: Callable[[], Any]) -> Any:
+    def _timed(self, mine: list[int], wait: Callable[[], Any], limit: float = NEVER) -> Any:
         began = self.now()
         self._mark(mine, True)
         self._waiters.add(threading.get_ident())
+        limited = min([limit, *(self.operations[i].limit for i in mine)]) < NEVER
         try:
-            result = wait()
+            result = ends_by_itself(wait) if limited else wait()
+        except RuntimeError:
+            for i in mine if limited else ():
+                self._note(i, given_up=True)
+            raise
         finally:
             self._waiters.discard(threading.get_ident())
         ended = self.now()
@@ -222,7 +234,7 @@ class Recorder:
         self._note(i, end=end, wait=wait, waiting=False, awaited=awaited)
 
     def _polled(self, work: Any) -> bool:
-        """Somebody asks whether it is done. The first place is noted: a rank that asks for ever can be told of what."""
+        """``is_completed()``. Records where an operation was first polled, for a rank that never stops."""
         done = self._is_completed(work)
         mine = self._works.get(id(work), (None, []))[1]
         for i in mine:
@@ -243,7 +255,7 @@ class Recorder:
         self._note(i, peer=source)
 
     def _look(self) -> None:
-        """Which collectives have completed without a wait in Python? (DDP waits in C++.)"""
+        """Find collectives that have completed without a wait in Python. (DDP waits in C++.)"""
         for key, (work, mine) in list(self._running.items()):
             if self._is_completed(work) and self._succeeded(work):
                 del self._running[key]
@@ -253,7 +265,7 @@ class Recorder:
                     self._finish(i, self.now(), 0.0, awaited=False)
 
     def _succeeded(self, work: Any) -> bool:
-        """A wait for what is complete is over at once. (torch warns of ``is_success``, at the learner's line.)"""
+        """Whether a completed operation succeeded. (``is_success`` would make torch warn, at the learner's line.)"""
         try:
             self._wait(work)
         except RuntimeError:
@@ -262,11 +274,11 @@ class Recorder:
 
 
 class RecorderMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """The dispatch mode of one thread: torch asks it before it carries out an operation."""
+    """The dispatch mode of one thread, through which all of its torch operations pass."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """As for the virtual cluster's Clock; and a rank that a launcher has started need not load torch's compiler."""
+        """As for the virtual cluster's Clock. Besides, a launcher's rank then need not load torch's compiler."""
         return False
 
     def __init__(self, recorder: Recorder) -> None:
@@ -283,10 +295,10 @@ class RecorderMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 def carriers(config: str) -> dict[str, str]:
-    """The backend for each kind of device, from torch's account of a group: "cpu:gloo,cuda:nccl"."""
+    """The backend by kind of device, from a group's backend config: "cpu:gloo,cuda:nccl"."""
     return dict(pair.split(":", 1) for pair in config.split(",") if ":" in pair)
 
 
 def carrier(of_device: Mapping[str, str], moved: Sequence[torch.Tensor]) -> str:
-    """The backend that carries these tensors: all of an operation's are on one kind of device."""
+    """The backend for these tensors, all of which are on the same kind of device."""
     return of_device.get(moved[0].device.type, "") if moved else ""

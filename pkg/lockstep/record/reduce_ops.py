@@ -1,8 +1,8 @@
-"""Which reduction a collective asks for: SUM here and MAX there is a mismatch that no byte tells.
+"""The reduction of a collective (SUM, MAX ...), to detect ranks that disagree on it.
 
-The operators of c10d carry it in an object that Python cannot open. So it is noted on the way there, in the methods of
-ProcessGroup, which torch.distributed calls in the thread that meets the operator a moment later. What C++ calls by
-itself (the reducer of DDP) does not pass here: its reduction stays unknown, "", and fits any other.
+c10d's operators take it as an object that Python cannot inspect. So it is recorded earlier, in the methods of
+ProcessGroup, which torch.distributed calls in the same thread just before the operator. Calls from C++ (the reducer of
+DDP) do not pass through them: their reduction is unknown, "", which matches any other.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import torch.distributed as dist
 
 
 class Reductions:
-    """Within it, ``of(given)`` is the reduction of the operator that the calling thread carries out."""
+    """A context in which ``of(given)`` returns the reduction of the operator that the calling thread executes."""
 
     def __init__(self) -> None:
         self._local = threading.local()
 
     def __enter__(self) -> Reductions:
         names = [n for n in vars(dist.ProcessGroup) if "reduce" in n and not n.startswith("__")]
-        self._originals = {n: vars(dist.ProcessGroup)[n] for n in names}  # by getattr they would lose their class
+        self._originals = {n: vars(dist.ProcessGroup)[n] for n in names}  # getattr would unwrap them
         for name in names:
             setattr(dist.ProcessGroup, name, self._noting(getattr(dist.ProcessGroup, name)))
         return self
@@ -33,7 +33,7 @@ class Reductions:
             setattr(dist.ProcessGroup, name, original)
 
     def of(self, given: dict[str, Any]) -> str:
-        """``given``: the operator's arguments. "SUM", "MAX", ...; "" when there is none, or it is not known."""
+        """The reduction's name, "SUM" ...; "" if there is none, or it is unknown. ``given``: arguments by name."""
         asked = given.get("reduce_op")
         if isinstance(asked, str):  # functional collectives say it
             return asked.upper()
@@ -53,7 +53,7 @@ class Reductions:
 
 
 def name_of(argument: Any) -> str:
-    """Of an options object, or of the reduction itself; "" for anything else."""
+    """The name of a reduction, given itself or in an options object; "" for anything else."""
     operator = getattr(argument, "reduceOp", argument)
     if not isinstance(operator, (dist.ReduceOp, dist.ReduceOp.RedOpType)):
         return ""

@@ -1,4 +1,4 @@
-"""Which files the calling thread opens to write: Python tells its audit hooks of each."""
+"""The files that a thread opens to write, found by an audit hook of Python."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _listening = False
 
 @contextmanager
 def written() -> Iterator[list[str]]:
-    """The paths of the files that this thread opens to write while entered, as they come."""
+    """A context that yields a list of the paths of files that this thread opens to write, as they are opened."""
     _listen()
     paths: list[str] = []
     watches = _watched.setdefault(get_ident(), [])
@@ -28,7 +28,7 @@ def written() -> Iterator[list[str]]:
 
 
 def sizes(paths: list[str]) -> dict[tuple[int, int], int]:
-    """Bytes of those that are there, and are files, by device and inode."""
+    """The sizes of the paths that are existing regular files, in bytes by device and inode."""
     found = {}
     for path in set(paths):
         try:
@@ -54,6 +54,6 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
     writes = set(mode) & set("wax+") if isinstance(mode, str) else (flags or 0) & (os.O_WRONLY | os.O_RDWR)
     if writes and isinstance(path, (str, bytes, os.PathLike)):
         own = os.path.abspath(os.fsdecode(path))
-        if own != os.devnull and f"{os.sep}__pycache__{os.sep}" not in own:  # where an import leaves what it compiled
+        if own != os.devnull and f"{os.sep}__pycache__{os.sep}" not in own:  # written by an import
             for paths in _watched.get(get_ident(), ()):
                 paths.append(own)

@@ -1,4 +1,4 @@
-"""Shards: a layer's parameters in one vector, cut into K equal pieces.
+"""Flat parameters and their shards: a layer's parameters in one vector, cut into K equal pieces.
 
     N       numbers in the vector
     K, r    ranks of the group, this one's number in it
@@ -19,12 +19,12 @@ from torch import Tensor
 
 
 def shard_length(N: int, K: int) -> int:
-    """n, how many numbers of N each of K ranks has: ceil(N/K)."""
+    """n = ceil(N/K), the length of a shard of N numbers on K ranks."""
     return -(-N // K)
 
 
 def padded(flat: Tensor, K: int) -> Tensor:
-    """``flat`` (N,) with zeros behind it, as many as K equal shards need: (K·n,)."""
+    """``flat`` (N,), padded with zeros at the end to K equal shards: (K·n,)."""
     return torch.nn.functional.pad(flat, (0, K * shard_length(len(flat), K) - len(flat)))
 
 

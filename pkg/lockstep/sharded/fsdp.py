@@ -12,18 +12,21 @@
 A *unit* (u1, u2, u3) is a module, whose parameters are one flat vector of N numbers, padded to K·n. At rest each of K
 ranks has a shard of n numbers, the *master*. Gradients and the optimizer's state are as long.
 
-1. Before a unit computes, an all-gather makes it whole: K·n numbers. With ``prefetch`` the next unit's is posted then,
-   and travels while this one computes: two are whole.
-2. After its forward pass the whole vector goes. Autograd has kept views of it for the backward pass: the storage is
-   emptied under them (``resize_(0)``), and filled again before they are read.
-3. When the gradient of its output is there, the unit's backward pass begins: as 1, towards the first unit.
-4. When the gradients of all its parameters are there, the whole vector goes. A reduce-scatter leaves each rank its
-   shard of the mean; with ``prefetch`` it travels while the unit before computes.
-5. The shards' gradients add up over micro-batches. The optimizer knows shards alone.
+1. Before a unit computes, an all-gather makes it whole: K·n numbers. With ``prefetch`` the next unit's all-gather is
+   posted then, and runs while this one computes: two units are whole.
+2. After its forward pass the whole vector is freed. Autograd has kept views of it for the backward pass: their storage
+   is emptied (``resize_(0)``), and filled again before they are read.
+3. When the gradient of its output has arrived, the unit's backward pass begins: as 1, towards the first unit.
+4. When the gradients of all its parameters have arrived, the whole vector is freed. A reduce-scatter leaves each rank
+   its shard of the mean; with ``prefetch`` it runs while the unit before computes.
+5. The shards' gradients accumulate over micro-batches. The optimizer sees nothing but shards.
 
-A ring sends 3·(K-1)·n numbers of each unit in a step, where an all-reduce sends 2·(K-1)·N/K: 1.5 times the traffic. A
-rank holds 1/K of parameters, gradients and optimizer's state; one unit whole, or two; and that unit's gradient, for a
-moment twice: as autograd leaves it, and as one vector.
+A ring sends 3·(K-1)·n numbers of each unit in a step, where an all-reduce sends 2·(K-1)·N/K: 1.5 times the traffic
+where all dtypes are equal (``experiments.fsdp.by_dtype`` counts the others). A rank holds 1/K of parameters, gradients
+and optimizer's state; one unit whole, or two; and that unit's gradient, for a moment twice: as autograd leaves it, and
+as one vector.
+
+``zero3.fully_shard_model`` is the same algorithm as a loop over a list of layers, without hooks.
 
 Sources: Zhao et al., PyTorch FSDP: Experiences on Scaling Fully Sharded Data Parallel (VLDB 2023, arXiv:2304.11277),
 sections 3.2 (units, flat parameters) and 3.3 (prefetch); Rajbhandari et al., ZeRO (SC 2020, arXiv:1910.02054), stage 3.
@@ -46,7 +49,7 @@ from lockstep.sharded.flat import gathered, shard_of
 
 
 class Unit:
-    """One flat parameter. ``names``: its parameters by their names in the model, each once, (name, parameter)."""
+    """One flat parameter. ``names``: its parameters, each once, by their names in the model."""
 
     def __init__(
         self, names: Mapping[str, nn.Parameter], group: dist.ProcessGroup | None, precision: torch.dtype | None
@@ -56,27 +59,27 @@ class Unit:
         self.N, self.K = sum(self.sizes), dist.get_world_size(group)
         self.trained = check_alike(names)
         flat = torch.cat([p.detach().flatten() for p in self.parameters])  # (N,)
-        nowhere = flat.new_full((), torch.nan, dtype=precision)  # what a parameter is used as while it is not there
+        nowhere = flat.new_full((), torch.nan, dtype=precision)  # the value of a parameter that is not gathered
         self.absent = [nowhere.expand(p.shape) for p in self.parameters]
-        self.show(self.absent)  # so the parameters' own tensors go
+        self.show(self.absent)  # frees the parameters' own tensors
         self.shard = nn.Parameter(shard_of(flat, dist.get_rank(group), self.K), self.trained)  # (n,)
         del flat
         self.whole = self.shard.new_empty(self.K * len(self.shard), dtype=precision, requires_grad=False)
         self.present = self.views(self.whole)
         self.gradient: Tensor | None = None  # (K·n,), during its backward pass
-        self.places: list[Tensor] = []  # in it, of each parameter's
+        self.places: list[Tensor] = []  # views of it, one for each parameter's gradient
         self.missing = set(self.parameters)  # whose gradients have not arrived
         self.in_backward = False
-        self.transfer: Any = None  # the all-gather that is under way
+        self.transfer: Any = None  # the all-gather in flight
         self.free()
 
     def views(self, flat: Tensor) -> list[Tensor]:
-        """``flat`` (N,) or (K·n,) as the tensors of the parameters' shapes."""
+        """``flat`` (N,) or (K·n,) as views in the parameters' shapes."""
         pieces = torch.split(flat[: self.N], self.sizes)
         return [piece.view(p.shape) for p, piece in zip(self.parameters, pieces, strict=True)]
 
     def post(self) -> None:
-        """Begin the all-gather, unless the unit is whole or about to be."""
+        """Start the all-gather, unless the unit is whole or being gathered."""
         storage = self.whole.untyped_storage()
         if storage.nbytes() == 0:
             storage.resize_(self.whole.nbytes)
@@ -84,7 +87,7 @@ class Unit:
             self.transfer = dist.all_gather_into_tensor(self.whole, shard, group=self.group, async_op=True)
 
     def gather(self) -> None:
-        """The unit is whole, and its parameters are there."""
+        """Make the unit whole, and let its parameters be views of it."""
         self.post()
         if self.transfer is not None:
             self.transfer.wait()
@@ -92,7 +95,7 @@ class Unit:
             self.show(self.present)
 
     def free(self) -> None:
-        """Only the shard is left."""
+        """Free the whole vector: only the shard is left."""
         if self.whole.untyped_storage().nbytes() == 0:
             return
         if self.transfer is not None:  # gathered ahead, and not used
@@ -106,7 +109,7 @@ class Unit:
             p.data = tensor
 
     def take(self, p: nn.Parameter, index: int) -> None:
-        """``p.grad`` moves to its place in the unit's gradient."""
+        """Move ``p.grad`` to its place in the unit's gradient."""
         if self.gradient is None:
             self.gradient = torch.zeros_like(self.whole)
             self.places = self.views(self.gradient)
@@ -117,20 +120,22 @@ class Unit:
 
 class FullySharded(nn.Module):
     """``model``, sharded over ``group``. ``parameters()`` are the shards; after ``backward()`` each one's ``grad`` is a
-    shard of the mean over the ranks. ``full_state()`` gives whole parameters, by their names in the model.
+    shard of the mean over the ranks. ``full_state()`` returns whole parameters, by their names in the model.
 
-    ``units``: modules of the model, in the order of its forward pass; those without parameters count for nothing. What
-    is in none of them is the model's *own* unit, whole from the beginning of the forward pass to the end of the
+    ``units``: modules of the model, in the order of its forward pass; those without parameters are ignored. Parameters
+    outside all of them form the model's *own* unit, whole from the beginning of the forward pass to the end of the
     backward pass. So without ``units`` the whole model is gathered at once.
-    ``model`` may also be modules that follow one another, each a unit. A generator builds one when the one before is
-    cut up, so that no rank ever has the model: ``FullySharded(linear(64, 64, 0, i) for i in range(96))``.
+    ``model`` may also be an iterable of modules that run one after another, each a unit. A generator builds each module
+    after the previous one is sharded, so that no rank ever holds the whole model:
+    ``FullySharded(linear(64, 64, 0, i) for i in range(96))``.
     ``reshard_after_forward=False`` leaves out 2, and with it the second all-gather (SHARD_GRAD_OP of FSDP).
-    ``precision``: the dtype of what is whole, of its gradients, and of inputs. Shards keep theirs: they are the master.
+    ``precision``: the dtype of gathered parameters, their gradients, and inputs. Shards keep theirs: they are the
+    master.
 
-    All ranks build the same numbers (the same seed), and use the same units in the same order. A parameter that modules
-    share belongs to one unit, and is used within that unit's forward pass. A frozen unit stays whole to the end of the
-    backward pass. There is no ``no_sync``: it would keep whole gradients, where a reduce-scatter for each micro-batch
-    leaves shards.
+    All ranks initialize the model alike (the same seed), and run the same units in the same order. A parameter shared
+    by several modules belongs to one unit, and is used within that unit's forward pass. A frozen unit stays whole to
+    the end of the backward pass. There is no ``no_sync``: it would keep whole gradients, where a reduce-scatter for
+    each micro-batch leaves shards.
     """
 
     def __init__(
@@ -160,8 +165,8 @@ class FullySharded(nn.Module):
         self.shards = nn.ParameterList(unit.shard for unit in self.units)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the model gives for this rank's share of the batch."""
-        for unit in self.units:  # whole since a forward pass that no backward pass has followed: out of date
+        """The model's output for this rank's share of the batch."""
+        for unit in self.units:  # those still whole, from a forward pass without a backward pass, are out of date
             unit.free()
         if self.precision:
             args, kwargs = tree_map_only(Tensor, self._cast, (args, kwargs))
@@ -179,7 +184,7 @@ class FullySharded(nn.Module):
             if isinstance(tensor, Tensor) and tensor.requires_grad:
                 tensor.register_hook(partial(self._before_backward, unit))  # type: ignore[no-untyped-call]
         stays = torch.is_grad_enabled() and (unit is self.own or not self.reshard_after_forward)
-        if not stays and not unit.in_backward:  # there it is recomputed, and needed
+        if not stays and not unit.in_backward:  # in the backward pass this is a recomputation: still needed
             unit.free()  # 2
 
     def _before_backward(self, unit: Unit, _: Tensor) -> None:
@@ -192,7 +197,7 @@ class FullySharded(nn.Module):
             self._post_neighbour(unit, -1)
 
     def _arrived(self, unit: Unit, index: int, p: nn.Parameter) -> None:
-        """Autograd's hook: ``p.grad`` is complete for this backward pass."""
+        """Autograd's hook, called when ``p.grad`` is complete for this backward pass."""
         unit.take(p, index)
         if not unit.missing:
             self._reduce(unit)
@@ -210,7 +215,7 @@ class FullySharded(nn.Module):
             self._land()
 
     def _land(self) -> None:
-        """The reduce-scatter under way has ended."""
+        """Wait for the reduce-scatter in flight, if any."""
         if self._reducing is None:
             return
         (unit, shard, transfer), self._reducing = self._reducing, None
@@ -224,7 +229,7 @@ class FullySharded(nn.Module):
         unit.shard.grad = mean if unit.shard.grad is None else unit.shard.grad.add_(mean)  # 5
 
     def _finish(self) -> None:
-        """Autograd's callback: the backward pass has ended. Parameters without a gradient have one of zeros."""
+        """Autograd's callback at the end of the backward pass. Parameters without a gradient get one of zeros."""
         for unit in reversed(self.units):
             if unit.in_backward and unit.trained:
                 self._reduce(unit)
@@ -241,7 +246,7 @@ class FullySharded(nn.Module):
     # ---- units, and what is whole again
 
     def _add(self, module: nn.Module, prefix: str) -> Unit | None:
-        """A unit of all parameters that ``module`` still has: from now on they are plain attributes."""
+        """Make a unit of all parameters that ``module`` still has, which become plain attributes of their modules."""
         names = {prefix + name: p for name, p in module.named_parameters()}
         check_not_shared(names, self.units)
         if not names:
@@ -261,11 +266,11 @@ class FullySharded(nn.Module):
         return tensor.to(self.precision) if tensor.is_floating_point() else tensor
 
     def full_state(self) -> dict[str, Tensor]:
-        """All parameters whole, in the master's precision: an all-gather for each unit. All ranks call it."""
+        """All whole parameters, in the master's precision: an all-gather for each unit. All ranks must call it."""
         return dict(self._unflattened([unit.shard.detach() for unit in self.units]))
 
     def full_gradients(self) -> dict[str, Tensor]:
-        """The same of the gradients; zeros where there is none."""
+        """All whole gradients, likewise; zeros where a parameter has none."""
         return dict(self._unflattened([_gradient(unit.shard) for unit in self.units]))
 
     def _unflattened(self, shards: Sequence[Tensor]) -> Iterator[tuple[str, Tensor]]:
@@ -278,7 +283,7 @@ def _gradient(shard: nn.Parameter) -> Tensor:
 
 
 def check_part(module: nn.Module, names: Mapping[nn.Module, str]) -> str:
-    """What its parameters' names begin with. UsageError for a module that is no part of the model, or all of it."""
+    """The prefix of its parameters' names. UsageError for a module that is no part of the model, or all of it."""
     if not names.get(module):
         raise UsageError(
             f"A {type(module).__name__} in `units` is no part of the model.",

@@ -1,12 +1,12 @@
-"""Hybrid sharding: shards inside a node, replicas across nodes. What is gathered stays on the fast links.
+"""Hybrid sharding: shards inside a node, replicas across nodes. All-gathers stay on the fast links.
 
                      node 0            node 1
                   rank 0  rank 1    rank 2  rank 3
     parameters      A       B         A       B         inside: {0, 1}, {2, 3}      across: {0, 2}, {1, 3}
 
 1. All-gathers and reduce-scatters run ``inside``, as in `fsdp`: here 2 shards, not 4.
-2. What the reduce-scatter leaves is a shard of the sum over one node. An all-reduce of its n numbers ``across`` adds
-   the other nodes'. With ``prefetch`` it travels while the next unit's backward pass computes.
+2. The reduce-scatter leaves a shard of the sum over one node. An all-reduce of its n numbers ``across`` adds those of
+   the other nodes. With ``prefetch`` it runs while the next unit's backward pass computes.
 
 With G ranks a node a rank holds 1/G of the model states, not 1/K. To other nodes it sends 2·n·(nodes-1)/nodes numbers
 of a unit, where n is N/G.
@@ -26,8 +26,8 @@ from lockstep.sharded.fsdp import FullySharded, Unit
 
 
 class HybridSharded(FullySharded):
-    """FullySharded over ``inside``, the group of this rank's node, and replicated ``across``, the group of those that
-    hold the same shards in the other nodes. `node_groups` makes both."""
+    """FullySharded over ``inside``, the group of this rank's node, and replicated over ``across``, the group of the
+    ranks with the same shards in the other nodes. `node_groups` makes both."""
 
     def __init__(
         self, model: nn.Module | Iterable[nn.Module], units: Iterable[nn.Module] = (), *,
@@ -35,7 +35,7 @@ class HybridSharded(FullySharded):
     ) -> None:  # fmt: skip
         super().__init__(model, units, group=inside, **options)
         self.across = across
-        self._crossing: tuple[Unit, Tensor, Any] | None = None  # what travels between nodes
+        self._crossing: tuple[Unit, Tensor, Any] | None = None  # the all-reduce in flight between nodes
 
     def _landed(self, unit: Unit, total: Tensor) -> None:
         self._arrive()
@@ -55,8 +55,8 @@ class HybridSharded(FullySharded):
 
 
 def node_groups(ranks_a_node: int) -> tuple[dist.ProcessGroup, dist.ProcessGroup]:
-    """This rank's groups ``inside`` and ``across``, of a world whose nodes have that many ranks each. All ranks call
-    it: each group is made on all of them."""
+    """This rank's groups ``inside`` and ``across``, in a world of nodes with ``ranks_a_node`` ranks each. All ranks
+    must call it, as they must any ``dist.new_group``."""
     world, rank = dist.get_world_size(), dist.get_rank()
     if ranks_a_node < 1 or world % ranks_a_node:
         raise UsageError(f"{world} ranks do not fill nodes of {ranks_a_node}.", "Take a number that divides the ranks.")

@@ -1,10 +1,10 @@
-"""A model as functions: each layer is given all its parameters in one vector. Nothing of it is kept in between.
+"""A functional model: each layer is a function of its input and of one vector with all its parameters.
 
     layers = dense([64, 32, 10])          two layers, the second without ReLU
     flat = layers[0].start()              (N,): 64 x 32 weights, then 32 biases; the same on every rank
     h = layers[0](flat, x)                (batch, 64) -> (batch, 32)
 
-So whoever holds the vector decides how long it lives: that is what sharding is about.
+A layer holds no parameters. So the caller decides how long the vector lives, which is what sharding is about.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from lockstep.models import linear
 
 
 class Layer(Protocol):
-    """``numel``: N, how many numbers its parameters are."""
+    """``numel``: N, the number of its parameters."""
 
     numel: int
 
     def start(self) -> Tensor:
-        """The parameters to begin with: (N,), a new vector, the same on every rank."""
+        """The initial parameters: (N,), a new vector, the same on every rank."""
 
     def __call__(self, flat: Tensor, x: Tensor) -> Tensor:
         """The layer's output for the input ``x``, with the parameters ``flat`` (N,)."""
 
 
 class Placed:
-    """``start()`` gives its vector on ``device``: the host, until somebody says otherwise."""
+    """A layer whose ``start()`` returns its vector on ``device``, by default the CPU."""
 
     device = torch.device("cpu")
 
@@ -45,7 +45,7 @@ class Placed:
         return there
 
     def cut(self, flat: Tensor, sizes: list[int]) -> Sequence[Tensor]:
-        """``flat`` in pieces of ``sizes`` numbers. ValueError if it has more or fewer."""
+        """``flat``, split into pieces of ``sizes`` numbers. ValueError unless they add up to its length."""
         if flat.shape != (sum(sizes),):
             have, want = tuple(flat.shape), (sum(sizes),)
             raise ValueError(f"{self!r} takes its parameters in a vector of shape {want}, and this has {have}")
@@ -83,7 +83,7 @@ def dense(sizes: Sequence[int], seed: int = 0) -> list[Dense]:
 class Block(Placed):
     """x + relu(x·W1ᵀ + b1)·W2ᵀ + b2, the middle of it ``hidden`` wide. ``flat`` holds W1, W2, b1 and b2.
 
-    Of a batch of B examples autograd remembers the input, (B, width), and the middle, (B, hidden)."""
+    For a batch of B examples autograd saves the input, (B, width), and the middle, (B, hidden)."""
 
     def __init__(self, width: int, hidden: int, seed: int = 0, index: int = 0) -> None:
         self.width, self.hidden, self.seed, self.index = width, hidden, seed, index

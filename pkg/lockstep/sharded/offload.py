@@ -1,4 +1,4 @@
-"""Offloading: what a device needs seldom is kept in the memory of its host, which is larger, cheaper and far away.
+"""Offloading: what a device rarely needs is kept in the memory of its host, which is larger, cheaper and far away.
 
     M   parameters that this rank updates, float32: w; g their gradients, m and v Adam's two averages (4M bytes each)
 
@@ -8,20 +8,29 @@
       (of one layer)
     Adam on the host   w  g              g down, w up:      8M a step   w m v    updates w there
 
-Where the state comes, the device does all arithmetic. ZeRO-Offload gives the update to the host's processor, of all of
-the step what computes least for a number; no cut through a step moves less (its section 3.2: in mixed precision, where
-g and w travel in 2 bytes, 4M). Where ZeRO divides the state too, M = Ψ/K.
+"The state comes" is ZeRO-Infinity's way: the device does all arithmetic, and only one layer's m and v are there at a
+time:
 
-On a GPU the host's memory is pinned (the device can copy from it directly). Where the device is the processor itself,
-the device's memory is what torch holds, and the host's is NumPy arrays.
+    host    m0 v0   m1 v1   m2 v2           (1) load    (2) update m, v and the parameters    (3) store, and free
+              │ ▲     │ ▲     │ ▲
+    device    ▼ │     ▼ │     ▼ │
 
-Source: Ren et al., ZeRO-Offload: Democratizing Billion-Scale Model Training, arXiv:2101.06840, sections 3 and 4.
+``offload`` does that with Adam written out; ``OffloadedOptimizer`` does it with any torch optimizer. "Adam on the host"
+is ZeRO-Offload's way, ``AdamOnHost``: the host's processor computes the update, the part of a step with the least
+arithmetic for each number. No cut through a step sends less (its section 3.2: in mixed precision, where g and w are
+sent in 2 bytes, 4M). Where ZeRO shards the state too, M = Ψ/K.
+
+On a GPU the host's memory is pinned (the device can copy from it directly). In the worlds without a GPU the device's
+memory is torch's, and the host's is NumPy arrays.
+
+Sources: Rajbhandari et al., ZeRO-Infinity, arXiv:2104.07857, section 5.2.2; Ren et al., ZeRO-Offload: Democratizing
+Billion-Scale Model Training, arXiv:2101.06840, sections 3 and 4; Adam: Kingma and Ba, arXiv:1412.6980, algorithm 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -34,6 +43,34 @@ from lockstep.worlds import run
 
 Optimizer = Callable[[Sequence[Tensor]], torch.optim.Optimizer]
 
+BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
+
+
+# ---- the state of one layer at a time, by hand
+
+
+class StateHost(Protocol):
+    """Where Adam's state is between two steps. ``load`` returns copies on the device, at first zeros."""
+
+    def load(self, layer: int) -> tuple[Tensor, Tensor]: ...
+
+    def store(self, layer: int, m: Tensor, v: Tensor) -> None: ...
+
+
+def offload(parameters: Sequence[Tensor], gradients: Sequence[Tensor], host: StateHost, step: int, rate: float) -> None:
+    """One step of Adam, the ``step``-th, which changes each layer's ``parameters`` in place."""
+    for layer, (w, g) in enumerate(zip(parameters, gradients, strict=True)):
+        m, v = host.load(layer)  # (1)
+        m.lerp_(g, 1 - BETA1)  # (2)
+        v.mul_(BETA2).addcmul_(g, g, value=1 - BETA2)
+        corrected = torch.sqrt(v / (1 - BETA2**step)) + EPSILON
+        w.addcdiv_(m, corrected, value=-rate / (1 - BETA1**step))
+        host.store(layer, m, v)  # (3)
+        del m, v, corrected
+
+
+# ---- for any optimizer, and on the host's processor
+
 
 class Kept(NamedTuple):
     """A tensor in the host's memory."""
@@ -45,7 +82,7 @@ class Kept(NamedTuple):
 
 
 class Host:
-    """Tensors in the host's memory by name. ``down`` and ``up``: bytes that have come from the device, gone to it."""
+    """Tensors in the host's memory by name. ``down`` and ``up``: bytes copied from the device and to it."""
 
     def __init__(self) -> None:
         self._kept: dict[str, Kept] = {}
@@ -55,7 +92,7 @@ class Host:
         return name in self._kept
 
     def put(self, name: str, tensor: Tensor) -> None:
-        """Copy ``tensor`` to the host, over what has this name there."""
+        """Copy ``tensor`` to the host, and replace what had this name."""
         flat = tensor.detach().reshape(-1).view(torch.uint8)
         if flat.is_cuda:
             data = torch.empty(len(flat), dtype=torch.uint8, pin_memory=True).copy_(flat).numpy()
@@ -65,19 +102,19 @@ class Host:
         self.down += len(data)
 
     def get(self, name: str) -> Tensor:
-        """A new tensor on the device that it came from."""
+        """A copy on the device that the tensor came from."""
         kept = self._kept[name]
         self.up += len(kept.data)
         return torch.from_numpy(kept.data).to(kept.device, copy=True).view(kept.dtype).view(kept.shape)
 
     def numbers(self, name: str) -> NDArray[np.float32]:
-        """What is kept, for the host to compute with in place: float32, without copying."""
+        """A float32 view of what is kept, for the host to compute with in place."""
         return self._kept[name].data.view(np.float32)
 
 
 class OffloadedOptimizer:
-    """``optimizer([p])`` for each p of ``parameters``: its state is on the device while p is updated, one after the
-    other, and on the host otherwise."""
+    """``optimizer([p])`` for each p of ``parameters``. An optimizer's state is on the device only while its p is
+    updated, one p after the other; otherwise it is on the host."""
 
     def __init__(self, optimizer: Optimizer, parameters: Sequence[Tensor], host: Host) -> None:
         self.host, self.optimizers = host, [optimizer([p]) for p in parameters]
@@ -94,7 +131,7 @@ class OffloadedOptimizer:
 
 
 class AdamOnHost:
-    """ZeRO-Offload's Adam: the host has the parameters as well (the master copy), is given gradients, and gives back
+    """ZeRO-Offload's Adam: the host keeps a master copy of the parameters, receives gradients, and sends back
     parameters."""
 
     def __init__(
@@ -131,13 +168,13 @@ class AdamOnHost:
         w -= self.lr / (1 - b1**self.t) * m / corrected
 
 
-# ---- the three of them in numbers
+# ---- the three placements, measured
 
 SIZES, STEPS = (64, 64, 64, 64), 3
 
 
 def optimizers(parameters: Sequence[Tensor], host: Host) -> dict[str, Any]:
-    """By where the state is."""
+    """An optimizer for each placement of Adam's state, by the name that the table has."""
     return {
         "on the device": lambda: torch.optim.Adam(parameters),
         "the state comes": lambda: OffloadedOptimizer(torch.optim.Adam, parameters, host),
@@ -160,7 +197,7 @@ def trained(name: str) -> tuple[Tensor, int, int]:
 
 
 def offload_table() -> Table:
-    """What is on the device at most, and what travels, in bytes for each parameter."""
+    """The peak on the device and the traffic of a step, in bytes for each parameter."""
     rows, first = [], None
     for name in optimizers([], Host()):
         result = run(trained, name, ranks=1, on="dgx-a100")

@@ -1,4 +1,4 @@
-"""Checkpoints of shards: every rank writes its own, and any number of ranks reads what it needs of them.
+"""Sharded checkpoints: every rank writes its own shards, and any number of ranks reads the parts that it needs.
 
     folder/   00000.safetensors  00001.safetensors  00002.safetensors     1. rank r writes its shards, all at once
               index.json                                                  2. rank 0, when the others are done
@@ -6,17 +6,28 @@
     a file    │ 8 bytes: h │ h bytes of JSON: where each tensor begins │ the shards' numbers, and nothing else │
                                                                            └ 3. seek, and read a part of them
 
-The index says how many ranks have saved, and of each tensor its numbers N and its dtype: what the shards alone do not
-tell, as the last is padded. A folder without an index is what a training left that was stopped while it saved. No rank
-ever holds more than its shard, and none reads what another one needs.
+The index has the number of ranks that saved, and the length N and dtype of each tensor, which the shards alone do not
+give, as the last one is padded. A folder without an index is from a run that stopped while it was saving. No rank ever
+holds more than its own shard, and none reads numbers that belong to another rank.
 
-Source: the format is that of safetensors (github.com/huggingface/safetensors), and its own library writes it.
+Resharding: a checkpoint of ``old`` ranks, loaded by ``new`` ranks.
+
+    N numbers; n = ceil(N/old) in a saved shard, n' = ceil(N/new) in a loaded one. 0 is padding
+
+    old 3   │ w0 w1 w2 │ w3 w4 w5 │ w6 0 0 │      (4) rank r of the new ones needs the numbers r·n' to (r+1)·n',
+    new 4   │ w0 w1 │ w2 w3 │ w4 w5 │ w6 0 │          but none from N on
+                                                  (5) of them, old rank q has q·n to (q+1)·n, counted from q·n
+    rank 1 reads w2 of old rank 0                 (6) what is left is padding, and is in no file
+             and w3 of old rank 1
+
+torch.distributed.checkpoint does the same for tensors of any dimension. Source of the file format: safetensors
+(github.com/huggingface/safetensors), whose own library writes it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,11 +39,39 @@ from torch import Tensor
 
 from lockstep.errors import UsageError
 from lockstep.sharded.flat import shard_length
-from lockstep.sharded.resharding import pieces
+
+Read = Callable[[int, int, int], Tensor]  # (old rank, begin, end) -> the numbers of its shard from begin to end
+
+
+# ---- resharding
+
+
+def pieces(numel: int, old: int, new: int, rank: int) -> Iterator[tuple[int, int, int]]:
+    """The parts that ``rank`` of ``new`` ranks needs, in order: (old rank, begin, end) within the old rank's shard."""
+    n, own = shard_length(numel, old), shard_length(numel, new)
+    at, last = rank * own, min((rank + 1) * own, numel)  # (4)
+    while at < last:
+        q = at // n
+        end = min((q + 1) * n, last)
+        yield q, at - q * n, end - q * n  # (5)
+        at = end
+
+
+def reshard(read: Read, numel: int, old: int, new: int, rank: int) -> Tensor:
+    """The shard (ceil(numel/new),) of ``rank`` among ``new`` ranks, read from the shards that ``old`` ranks saved."""
+    shard = torch.zeros(shard_length(numel, new))  # (6)
+    at = 0
+    for q, begin, end in pieces(numel, old, new, rank):
+        shard[at : at + end - begin] = read(q, begin, end)
+        at += end - begin
+    return shard
+
+
+# ---- files
 
 
 class Loaded(NamedTuple):
-    """``shards``: by name, for this rank; ``extra``: what rank 0 has added; ``nbytes``: of numbers read from files."""
+    """``shards``: this rank's, by name; ``extra``: what rank 0 has added; ``nbytes``: bytes of numbers read."""
 
     shards: dict[str, Tensor]
     extra: dict[str, Any]
@@ -47,7 +86,7 @@ def save(
     group: dist.ProcessGroup | None = None,
 ) -> None:
     """Save this rank's ``shards``, vectors of n = ceil(N/K) numbers with N = ``numel[name]``, in a folder that all
-    ranks of ``group`` see. ``extra``: what all ranks have in common and JSON can say, as a step's number.
+    ranks of ``group`` see. ``extra``: what all ranks have in common and JSON can hold, such as the step's number.
 
     Raises UsageError for a folder with a checkpoint, and for shards of another length."""
     folder, K, r = Path(folder), dist.get_world_size(group), dist.get_rank(group)
@@ -64,13 +103,13 @@ def save(
         tensors = {name: [numel[name], str(shard.dtype).removeprefix("torch.")] for name, shard in shards.items()}
         index = {"ranks": K, "tensors": tensors, "extra": dict(extra or {})}
         (folder / "index.json").write_text(json.dumps(index))  # 2
-    dist.barrier(group)  # whoever goes on may rely on it
+    dist.barrier(group)  # when save() returns, the checkpoint is complete
 
 
 def load(folder: str | Path, group: dist.ProcessGroup | None = None) -> Loaded:
-    """This rank's shards of a checkpoint that any number of ranks has saved, on the CPU. No communication.
+    """This rank's shards of a checkpoint saved by any number of ranks, on the CPU. No communication.
 
-    Raises UsageError where no checkpoint is complete."""
+    Raises UsageError if the folder has no complete checkpoint."""
     folder, K, r = Path(folder), dist.get_world_size(group), dist.get_rank(group)
     if not (folder / "index.json").exists():
         raise UsageError(f"There is no complete checkpoint in {folder}.", "Take one that has an index.json.")
@@ -94,7 +133,7 @@ def file_of(folder: Path, r: int) -> Path:
 
 
 def header(file: Path) -> dict[str, int]:
-    """By name: where a tensor begins in the file."""
+    """The offset of each tensor in the file, in bytes, by name."""
     with file.open("rb") as opened:
         h = int.from_bytes(opened.read(8), "little")
         tensors = json.loads(opened.read(h))

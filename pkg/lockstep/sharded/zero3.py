@@ -1,25 +1,39 @@
-"""Training a list of layers on K ranks, and what each rank has to hold: from DDP to ZeRO 3 with recomputation.
+"""ZeRO as plain functions: training a list of layers on K ranks, from DDP to ZeRO-3 with recomputation and prefetch.
 
     Ψ            numbers of all layers together; N those of one
-    n            ceil(N/K), a shard
+    n            ceil(N/K), the length of a shard
     held         float32 and Adam: 4 bytes a parameter, 4 a gradient, 8 of optimizer state
 
     ddp              4Ψ + 4Ψ + 8Ψ              everything, on every rank
     zero1            4Ψ + 4Ψ + 8Ψ/K            optimizer state in shards
-    zero2            4Ψ + (4Ψ + 8Ψ)/K          gradients too: each is reduced as soon as it is there
-    zero3            (4Ψ + 4Ψ + 8Ψ)/K          parameters too: a layer is whole only while it is computed
-    make_it_fit      the same, and of the activations only those between layers: the others are computed again
+    zero2            4Ψ + (4Ψ + 8Ψ)/K          gradients too: each is reduced as soon as it is complete
+    zero3            (4Ψ + 4Ψ + 8Ψ)/K          parameters too: a layer is whole only while it computes
+    make_it_fit      the same, and of the activations only those between layers: the others are recomputed
 
-Each takes ``layers`` (see ``layers.py``), ``optimizer(tensors)``, which makes a torch optimizer that works element by
-element, and ``batches``, a list of (x, y) with one step each; and gives this rank's shard of each layer, (n,).
-ZeRO: Rajbhandari et al., arXiv:1910.02054, section 5. Recomputation: Chen et al., arXiv:1604.06174, section 4.
+Each takes ``layers`` (see ``layers.py``), ``optimizer(tensors)``, which makes an elementwise torch optimizer, and
+``batches``, a list of (x, y) with one step each; and returns this rank's shard of each layer, (n,).
+
+This is the algorithm alone, an explicit loop over layers whose parameters are one vector each. What trains any
+``nn.Module``, by hooks of autograd, with overlap, mixed precision and accumulation, is ``zero.Zero`` for stages 0 to 2
+and ``fsdp.FullySharded`` for stage 3.
+
+``prefetch`` is a forward pass of ZeRO-3 that gathers the next layer while this one computes:
+
+    compute         │        │ layer 0 │ layer 1 │ layer 2 │
+    link      ├─ gather 0 ─┤├─ gather 1 ─┤├─ gather 2 ─┤
+
+    without         ├─ gather 0 ─┤ layer 0 ├─ gather 1 ─┤ layer 1 ├─ gather 2 ─┤ layer 2 │
+
+Sources: ZeRO: Rajbhandari et al., arXiv:1910.02054, section 5. Recomputation: Chen et al., arXiv:1604.06174, section 4.
+Prefetch: Zhao et al., PyTorch FSDP (arXiv:2304.11277), section 3.3.2, where the host posts the gather of the next unit
+before it computes this one; FSDP calls it forward prefetching.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.distributed as dist
@@ -35,19 +49,19 @@ Batches = Sequence[tuple[Tensor, Tensor]]
 Group = dist.ProcessGroup | None
 
 
-# ---- one step
+# ---- the gradients of one step
 
 
 def fully_shard_model(
     layers: Sequence[Layer], shards: Sequence[Tensor], x: Tensor, y: Tensor, group: Group = None
 ) -> list[Tensor]:
-    """This rank's shard of the mean gradient of each layer, (n,), of the loss mse_loss(output, y).
+    """This rank's shard (n,) of the mean gradient of each layer, for the loss mse_loss(output, y).
 
-    layer i, forward    1 all-gather ── 2 compute ── 3 let go
-            backward    4 all-gather ── 5 compute ── 6 reduce-scatter ── 7 let go
+    layer i, forward    1 all-gather ── 2 compute ── 3 free
+            backward    4 all-gather ── 5 compute ── 6 reduce-scatter ── 7 free
 
-    Autograd remembers the whole vector for its backward pass. So 3 empties the vector's storage, and 4 fills the same
-    one again. ``fully_shard`` of torch does the same.
+    Autograd saves the whole vector for the backward pass. So 3 empties the vector's storage, and 4 fills the same
+    storage again. ``fully_shard`` of torch does the same.
     """
     shards = [shard.detach().requires_grad_() for shard in shards]
     for layer, shard in zip(layers, shards, strict=True):
@@ -61,7 +75,7 @@ def fully_shard_model(
 
 
 class Whole(torch.autograd.Function):
-    """The whole vector of a shard; and of the whole vector's gradient the shard of its mean over the ranks."""
+    """Forward, the whole vector of a shard; backward, the shard of the mean of its gradient over the ranks."""
 
     @staticmethod
     def forward(ctx: Any, shard: Tensor, N: int, group: Group) -> Tensor:
@@ -77,7 +91,7 @@ class Whole(torch.autograd.Function):
 
 
 def _refill(flat: Tensor, shard: Tensor, group: Group, _: Tensor) -> None:
-    """Before the layer's backward pass: its output's gradient has just been computed."""
+    """Hook on the gradient of the layer's output, so called just before the layer's backward pass."""
     storage = flat.untyped_storage()
     storage.resize_(dist.get_world_size(group) * shard.nbytes)
     dist.all_gather_into_tensor(shard.new_empty(0).set_(storage), shard, group=group)  # 4
@@ -86,29 +100,74 @@ def _refill(flat: Tensor, shard: Tensor, group: Group, _: Tensor) -> None:
 def recomputed(
     layers: Sequence[Layer], shards: Sequence[Tensor], x: Tensor, y: Tensor, group: Group = None
 ) -> list[Tensor]:
-    """The same gradients; each layer's forward pass is computed twice, so that only its input is remembered."""
+    """The same gradients, with each layer's forward pass computed twice, so that only its input is kept."""
     inputs = []
     with torch.no_grad():
         for layer, shard in zip(layers, shards, strict=True):
             inputs.append(x)
             x = layer(gathered(shard, layer.numel, group), x)
     x.requires_grad_()
-    (flowing,) = torch.autograd.grad(mse_loss(x, y), x)  # the loss's gradient by the last output
+    (flowing,) = torch.autograd.grad(mse_loss(x, y), x)  # the loss's gradient with respect to the last output
     del x
     found = []
     for layer, shard in zip(reversed(layers), reversed(shards), strict=True):
-        flat, h = gathered(shard, layer.numel, group).requires_grad_(), inputs.pop().requires_grad_()
+        flat, h = gathered(shard, layer.numel, group).requires_grad_(), inputs.pop().detach().requires_grad_()
         gradient, flowing = torch.autograd.grad(layer(flat, h), (flat, h), flowing)
         del flat, h
         found.append(reduced_shard(gradient, group))
     return found[::-1]
 
 
+# ---- a forward pass with prefetch
+
+
+class Arriving(NamedTuple):
+    """A layer's vector with its padding, and the all-gather that fills it."""
+
+    whole: Tensor
+    work: dist.Work
+
+    def wait(self, N: int) -> Tensor:
+        """The vector (N,), once it has arrived."""
+        self.work.wait()
+        return self.whole[:N]
+
+
+def posted(shard: Tensor, group: Group = None) -> Arriving:
+    """Start to gather the whole vector (K·n,) from all ranks' shards (n,), without waiting."""
+    whole = shard.new_empty(dist.get_world_size(group) * len(shard))
+    work = dist.all_gather_into_tensor(whole, shard, group=group, async_op=True)
+    assert work is not None
+    return Arriving(whole, work)
+
+
+def prefetch(layers: Sequence[Layer], shards: Sequence[Tensor], x: Tensor, group: Group = None) -> Tensor:
+    """The model's output for ``x``, from ``shards[i]`` (n,) of each layer i. At most two layers are whole.
+
+    The order matters: posted after (3), the gather overlaps with nothing; posted one layer earlier, three layers are
+    whole at once."""
+    arriving = posted(shards[0], group)
+    for i, layer in enumerate(layers):
+        flat = arriving.wait(layer.numel)  # (1)
+        if i + 1 < len(layers):
+            arriving = posted(shards[i + 1], group)  # (2)
+        x = layer(flat, x)  # (3)
+        del flat  # (4)
+    return x
+
+
+def one_after_the_other(layers: Sequence[Layer], shards: Sequence[Tensor], x: Tensor, group: Group = None) -> Tensor:
+    """The same output without prefetch: the link is idle while a layer computes, and the rank while it waits."""
+    for layer, shard in zip(layers, shards, strict=True):
+        x = layer(posted(shard, group).wait(layer.numel), x)
+    return x
+
+
 # ---- training
 
 
 def sequential(layers: Sequence[Layer], optimizer: MakeOptimizer, batches: Batches) -> list[Tensor]:
-    """On one rank, without any other: the whole vectors, (N,)."""
+    """On one rank, without communication: the whole vectors, (N,)."""
     flats = [layer.start().requires_grad_() for layer in layers]
     steps = optimizer(flats)
     for x, y in batches:
@@ -133,7 +192,7 @@ def ddp(layers: Sequence[Layer], optimizer: MakeOptimizer, batches: Batches, gro
 
 
 def zero1(layers: Sequence[Layer], optimizer: MakeOptimizer, batches: Batches, group: Group = None) -> list[Tensor]:
-    """Each rank steps its shard only, so that only this has optimizer state; then the shards are gathered."""
+    """Each rank updates only its shard, so that it has optimizer state for nothing else; then shards are gathered."""
     flats = [layer.start().requires_grad_() for layer in layers]
     shards = _own(flats, group)
     steps = optimizer(shards)
@@ -146,7 +205,7 @@ def zero1(layers: Sequence[Layer], optimizer: MakeOptimizer, batches: Batches, g
 
 
 def zero2(layers: Sequence[Layer], optimizer: MakeOptimizer, batches: Batches, group: Group = None) -> list[Tensor]:
-    """A gradient is reduced within the backward pass, as soon as it is complete: no two are whole at once."""
+    """Each gradient is reduced during the backward pass, as soon as it is complete: no two are whole at once."""
     flats = [layer.start().requires_grad_() for layer in layers]
     shards = _own(flats, group)
     steps = optimizer(shards)
@@ -163,14 +222,14 @@ def zero2(layers: Sequence[Layer], optimizer: MakeOptimizer, batches: Batches, g
 
 
 def zero3(layers: Sequence[Layer], optimizer: MakeOptimizer, batches: Batches, group: Group = None) -> list[Tensor]:
-    """No rank holds more than its shards and the layer that is computed."""
+    """No rank holds more than its shards and the layer that is computing."""
     return _sharded(fully_shard_model, layers, optimizer, batches, group)
 
 
 def make_it_fit(
     layers: Sequence[Layer], optimizer: MakeOptimizer, batches: Batches, group: Group = None
 ) -> list[Tensor]:
-    """Nor more activations than a number for each between two layers, and those of one layer."""
+    """ZeRO-3 with recomputation: of the activations, only the inputs of layers and those of one layer are alive."""
     return _sharded(recomputed, layers, optimizer, batches, group)
 
 

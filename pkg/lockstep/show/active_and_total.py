@@ -1,21 +1,23 @@
-"""active_and_total(): what a token meets of each mixture's parameters, and what has to be in memory; logarithmic."""
+"""active_and_total(): active and total parameters of mixtures of experts, as dots on a logarithmic axis."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from lockstep.experts.models_table import MODELS, Model, short
 from lockstep.show import palette, svg
-from lockstep.show.picture import Picture
+from lockstep.show.figure import Picture
 
-LEFT, RIGHT, TOP, ROW, BAR = 14.0, 526.0, 62.0, 38.0, 13.0
-TOTAL, ACTIVE = palette.COLOURS["recv"], palette.COLOURS["all_gather"]
+LEFT, RIGHT, TOP, ROW, DOT = 14.0, 518.0, 66.0, 38.0, 6.0
+ACTIVE = palette.MEMORY["parameters"]
 MOST = 1e13  # parameters at the right end
 
 
 def active_and_total(models: Sequence[Model] = MODELS) -> Picture:
-    """A pale bar with a rim as long as all parameters, and a dark, narrower one in it as long as the active ones."""
+    """A row for each model: an empty dot at the number of all its parameters, which are in memory; a full one at the
+    number of the active ones, with which a token is computed."""
     end = TOP + len(models) * ROW
     told = words(models)
     body = [
@@ -37,33 +39,34 @@ def _x(parameters: float) -> float:
 
 
 def _legend() -> Iterator[str]:
-    yield _bar(LEFT, 38.0, 26.0, TOTAL, True)
-    yield svg.text(LEFT + 32, 48.5, "all: in memory")
-    yield _bar(158.0, 38.0, 26.0, ACTIVE, False)
-    yield svg.text(190, 48.5, "active: a token meets them")
+    for x, is_total, told in ((LEFT + 6, True, "all: in memory"), (158.0, False, "active: a token meets them")):
+        yield _dot(x, 44.0, is_total)
+        yield svg.text(x + 14, 48.5, told)
 
 
 def _axis(end: float) -> Iterator[str]:
-    yield svg.faint(LEFT, end + 38, "Logarithmic: each line is 100 times the one before.")
-    for power in range(0, 13, 2):
+    yield svg.faint(LEFT, end + 38, "Logarithmic: each line is 10 times the one before.")
+    for power in range(14):
         x = _x(10.0**power)
         yield svg.line(x, TOP, x, end, stroke=palette.FAINT, stroke_opacity=0.3)
-        yield svg.faint(x, end + 18, short(10.0**power), text_anchor="start" if power == 0 else "middle")
+        if power % 3 == 0:
+            yield svg.faint(x, end + 18, short(10.0**power), text_anchor="start" if power == 0 else "middle")
 
 
 def _row(model: Model, y: float) -> Iterator[str]:
-    yield svg.text(LEFT, y + 13, f"{model.name}, {model.year}", class_="ls-ink ls-halo", fill=palette.INK, **svg.HALO)
     told = f"{short(model.active)} of {short(model.total)}"
-    yield svg.text(RIGHT, y + 13, told, text_anchor="end", class_="ls-ink ls-halo", fill=palette.INK, font_weight=600,
-                   **svg.HALO)  # fmt: skip
-    said = svg.title(f"{model.name}: {told}")
-    top = y + 19
-    yield svg.element("g", said, _bar(LEFT, top, _x(model.total) - LEFT, TOTAL, True),
-                      _bar(LEFT, top, _x(model.active) - LEFT, ACTIVE, False))  # fmt: skip
+    name = svg.fitting(f"{model.name}, {model.year}", RIGHT - LEFT - 24 - svg.length(told, is_bold=True))
+    look: dict[str, Any] = {"class_": "ls-ink ls-halo", "fill": palette.INK, **svg.HALO}
+    yield svg.text(LEFT, y + 13, name, **look)
+    yield svg.text(RIGHT, y + 13, told, text_anchor="end", font_weight=600, **look)
+    middle, total, active = y + 26, _x(model.total), _x(model.active)
+    between = svg.line(active, middle, total, middle, stroke_width=1.5)
+    marks = (_dot(total, middle, True), _dot(active, middle, False))
+    yield svg.element("g", svg.title(f"{model.name}: {told}"), between, *marks)
 
 
-def _bar(x: float, y: float, width: float, fill: str, is_total: bool) -> str:
+def _dot(x: float, y: float, is_total: bool) -> str:
     if is_total:
-        rim = {"fill_opacity": 0.35, "stroke": palette.INK, "stroke_width": 1, "class_": "ls-line"}
-        return svg.element("rect", x=x, y=y, width=max(1.0, width), height=BAR, fill=fill, **rim)
-    return svg.element("rect", x=x, y=y + 3, width=max(1.0, width), height=BAR - 6, fill=fill)
+        return svg.element("circle", cx=x, cy=y, r=DOT, fill=palette.PAPER, stroke=palette.INK, stroke_width=1.5,
+                           class_="ls-mark")  # fmt: skip
+    return svg.element("circle", cx=x, cy=y, r=DOT - 1, fill=ACTIVE)

@@ -5,18 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from lockstep.classical.assignment import Assigned, loads, longest
-from lockstep.show import palette, svg
-from lockstep.show.picture import Picture
+from lockstep.show import motion, palette, svg
+from lockstep.show.player import Player, with_clock
 
 LEFT, RIGHT, TOP = 74.0, 96.0, 18.0
 ROW, GAP, HEAD = 15.0, 4.0, 26.0
-BLOCK = palette.COLOURS["recv"]
+BLOCK = palette.ROLES["work"]
 
 Span = tuple[int, int, float, float]  # worker, row, begin, end
 
 
-def assignment(costs: Sequence[float], ways: Mapping[str, Assigned]) -> Picture:
-    """``ways``: a name, and the rows of each worker in order. A lane for each worker, a block for each row."""
+class Assignment(Player):
+    """The drawing with a clock, which stops whenever a row is done. See ``assignment``."""
+
+    label = "Who computes which rows"
+    pause = 300
+
+    def __init__(self, drawing: str, words: str, ends: Sequence[float]) -> None:
+        sheet = with_clock(drawing, words, motion.moments(ends, max(ends, default=0.0)), "steps of the loop")
+        super().__init__(sheet.frames, sheet.captions, moments=sheet.moments)
+
+    def caption(self) -> str:
+        return self.captions[-1]
+
+
+def assignment(costs: Sequence[float], ways: Mapping[str, Assigned]) -> Assignment:
+    """Which worker computes which row when, for each of ``ways``: name → the rows of each worker, in order. ``costs``:
+    of each row. A lane for each worker, a block for each row."""
     spans = {name: spans_of(costs, assigned) for name, assigned in ways.items()}
     most = max(longest(costs, assigned) for assigned in ways.values())
     told = [
@@ -29,7 +44,9 @@ def assignment(costs: Sequence[float], ways: Mapping[str, Assigned]) -> Picture:
         head = f"{name}: done after {longest(costs, assigned):,.0f} steps"
         body += _lanes(head, len(assigned), spans[name], most, y)
         y += HEAD + len(assigned) * (ROW + GAP) + 8
-    return Picture(svg.document(svg.WIDTH, y, "Who computes which rows", words, body), words)
+    body.append(motion.hand(LEFT, (svg.WIDTH - LEFT - RIGHT) / (most or 1.0), TOP + 6, y - 8))
+    ends = [end for way in spans.values() for *_, end in way]
+    return Assignment(svg.document(svg.WIDTH, y, "Who computes which rows", words, body), words, ends)
 
 
 def drawn(workers: int, spans: Sequence[Span], setting: str) -> str:
@@ -53,7 +70,7 @@ def spans_of(costs: Sequence[float], assigned: Assigned) -> list[Span]:
 
 
 def _lanes(head: str, workers: int, spans: Sequence[Span], most: float, y: float) -> Iterator[str]:
-    yield svg.text(8, y, head, font_weight=600)
+    yield svg.named(8, y, head, svg.WIDTH - 16, font_weight=600)
     scale = (svg.WIDTH - LEFT - RIGHT) / (most or 1.0)
     for worker in range(workers):
         top = y + HEAD - 14 + worker * (ROW + GAP)
@@ -63,5 +80,6 @@ def _lanes(head: str, workers: int, spans: Sequence[Span], most: float, y: float
         for _, row, begin, end in mine:
             width = max(0.5, (end - begin) * scale - 1)
             name = svg.title(f"row {row}: {end - begin:,.0f} steps")
-            yield svg.element("rect", name, x=LEFT + begin * scale, y=top, width=width, height=ROW, fill=BLOCK)
+            block = svg.bar(LEFT + begin * scale, top, width, ROW, end - begin, name, fill=BLOCK)
+            yield motion.lasting(begin, end, block)
         yield svg.text(svg.WIDTH - RIGHT + 8, top + 12, f"{len(mine)} row{'s' if len(mine) != 1 else ''}")

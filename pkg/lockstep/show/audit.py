@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from lockstep.classical.audit.table import COLUMNS, NAMES, kind
 from lockstep.classical.audit.verdict import Verdict
-from lockstep.show import svg
-from lockstep.show.picture import Picture
+from lockstep.show import palette, svg
+from lockstep.show.figure import Picture
 
-COLOURS = {"openmp": "#0072B2", "blas": "#D55E00", "n_jobs": "#009E73"}
 TITLES = {"openmp": "OpenMP", "blas": "BLAS", "n_jobs": "n_jobs"}
-WIDTH, NAME, LEFT, BAR, GAP, TOP, PITCH = svg.WIDTH, 10.0, 222.0, 46.0, 12.0, 92.0, 22.0
+WIDTH, NAME, LEFT, BAR, GAP, TOP, PITCH = svg.WIDTH, 10.0, 206.0, 46.0, 16.0, 92.0, 22.0
 KIND = LEFT + 3 * (BAR + GAP) + 2
 
 
@@ -41,13 +40,13 @@ def words(verdicts: Sequence[Verdict]) -> str:
 
 def _columns(rows: int) -> Iterator[str]:
     for at, knob in enumerate(COLUMNS):
-        yield svg.text(_x(at), TOP - 8, TITLES[knob], fill=COLOURS[knob], font_weight=600)
+        yield svg.text(_x(at), TOP - 8, TITLES[knob], font_weight=600)
     yield svg.faint(KIND, TOP - 8, "in parallel by")
-    yield svg.faint(WIDTH - 10, TOP - 8, "notes", text_anchor="end")
+    yield svg.faint(WIDTH - 10, TOP - 8, "the claim", text_anchor="end")
 
 
 def _row(verdict: Verdict, y: float) -> Iterator[str]:
-    yield svg.text(NAME, y + 13, verdict.name, 12)
+    yield svg.named(NAME, y + 13, verdict.name, LEFT - NAME - 8)
     for at, knob in enumerate(COLUMNS):
         if knob in verdict.shares:
             yield from _bar(_x(at), y, verdict.shares[knob], knob)
@@ -66,9 +65,8 @@ def _bar(x: float, y: float, share: float, knob: str) -> Iterator[str]:
     yield svg.lane(x, y + 3, BAR, PITCH - 8)
     if share > 0.005:
         name = svg.title(f"{TITLES[knob]}: {100 * share:.0f} % taken over")
-        yield svg.element(
-            "rect", name, x=x, y=y + 3, width=min(1.0, share) * BAR, height=PITCH - 8, rx=2, fill=COLOURS[knob]
-        )
+        whole = min(1.0, share)
+        yield svg.bar(x, y + 3, whole * BAR, PITCH - 8, whole, name, rx=2, fill=palette.ROLES["measured"])
 
 
 def _x(column: int) -> float:

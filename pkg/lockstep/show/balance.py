@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 
 from lockstep.pipeline.stage_partition import slowest
-from lockstep.show import palette, svg
-from lockstep.show.picture import Picture
+from lockstep.show import palette, quantities, svg
+from lockstep.show.figure import Picture
 
-LEFT, RIGHT, TOP = 74.0, 96.0, 18.0
+LEFT, RIGHT, TOP = 74.0, 112.0, 18.0
 ROW, GAP, HEAD = 22.0, 5.0, 26.0
-LAYER = palette.COLOURS["recv"]
+LAYER = palette.ROLES["work"]
 
 
 def balance(costs: Sequence[float], cuts: Mapping[str, Sequence[int]]) -> Picture:
@@ -38,7 +38,7 @@ def of_stages(costs: Sequence[float], sizes: Sequence[int]) -> list[float]:
 
 
 def _cut(costs: Sequence[float], sizes: Sequence[int], head: str, most: float, y: float) -> Iterator[str]:
-    yield svg.text(8, y, head)
+    yield svg.named(8, y, head, svg.WIDTH - 16)
     scale, worst = (svg.WIDTH - LEFT - RIGHT) / most, slowest(costs, sizes)
     for stage, (a, b) in enumerate(pairwise([0, *accumulate(sizes)])):
         top, x = y + HEAD - 14 + stage * (ROW + GAP), LEFT
@@ -46,9 +46,11 @@ def _cut(costs: Sequence[float], sizes: Sequence[int], head: str, most: float, y
         yield svg.lane(LEFT, top, svg.WIDTH - LEFT - RIGHT, ROW)
         for cost in costs[a:b]:
             width = cost * scale
-            yield svg.element("rect", x=x, y=top, width=max(0.5, width - 1), height=ROW, rx=1.5, fill=LAYER)
-            if width > 14:
+            yield svg.bar(x, top, max(0.5, width - 1), ROW, cost, rx=1.5, fill=LAYER)
+            if width > svg.length(f"{cost:g}"):
                 yield svg.text(x + width / 2, top + 15, f"{cost:g}", text_anchor="middle", fill=palette.text_on(LAYER))
             x += width
         total = sum(costs[a:b])
-        yield svg.text(svg.WIDTH - RIGHT + 8, top + 15, f"{total:g}" + (" ← slowest" if total == worst else ""))
+        yield svg.text(
+            svg.WIDTH - RIGHT + 8, top + 15, quantities.plain(total) + (" ← slowest" if total == worst else "")
+        )

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from lockstep.errors import UsageError
-from lockstep.show.chart import Chart, by_name, chart, line, logarithmic, points
+from lockstep.show import svg
+from lockstep.show.chart import Chart, chart, domain, logarithmic, named
 
-PANEL, HEIGHT = 196, 230  # pixels
+PANEL, HEIGHT = 330, 160  # pixels of a panel
+TICK = 52  # pixels from tick to tick
 
 
 class Trained(NamedTuple):
@@ -36,7 +38,7 @@ def batch_and_rate(
     panels = [_panel(title, rows, rules) for title, rows in zip(titles, parts, strict=True)]
     told = " ".join(f"{title}: {_ends(rows, rules)}." for title, rows in zip(titles, parts, strict=True))
     words = f"Test error by batch size and rule for the learning rate. {told}"
-    return chart({"hconcat": panels, "bounds": "flush", "spacing": 64}, words)
+    return chart({"vconcat": panels, "spacing": 24}, words)
 
 
 def _panel(title: str, rows: Sequence[Trained], rules: Sequence[str]) -> dict[str, Any]:
@@ -44,12 +46,17 @@ def _panel(title: str, rows: Sequence[Trained], rules: Sequence[str]) -> dict[st
         row._asdict() | {"told": f"{row.rule}, batch {row.batch:,}: {row.error:.4g} % wrong"} for row in rows
     ]  # fmt: skip
     ticks = sorted({row.batch for row in rows})
-    x = logarithmic("batch", "examples a batch", format=",d", values=ticks[:: 1 + len(ticks) // 6])
-    y = {"field": "error", "type": "quantitative", "scale": {"zero": True}, "axis": {"title": "test error, %"}}
-    looks = by_name("rule", rules)
-    layers = [line(x, y, **looks), points(x, y, color=looks["color"])]
-    heading = {"text": title, "fontSize": 12}
+    every = 1 + len(ticks) * TICK // PANEL
+    x = logarithmic("batch", "examples a batch", format=",d" if ticks[-1] < 1e6 else "~s", values=ticks[::every])
+    y: dict[str, Any] = {"field": "error", "type": "quantitative", "axis": {"title": "test error, %"}}
+    x["scale"], y["scale"] = _log_from_to(ticks), domain(row.error for row in rows)
+    layers = named(values, "rule", x, y, HEIGHT, rules)
+    heading = {"text": svg.fitting(title, PANEL, 13, True), "fontSize": 13}
     return {"title": heading, "width": PANEL, "height": HEIGHT, "data": {"values": values}, "layer": layers}
+
+
+def _log_from_to(ticks: Sequence[int]) -> dict[str, Any]:
+    return {"type": "log", "nice": False, "domain": [ticks[0] / 1.1, ticks[-1] * 1.1]}
 
 
 def _ends(rows: Sequence[Trained], rules: Sequence[str]) -> str:

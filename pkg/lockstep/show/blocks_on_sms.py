@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lockstep.errors import UsageError
-from lockstep.show import palette, svg
-from lockstep.show.figure import Drawn
+from lockstep.show import motion, palette, svg
+from lockstep.show.player import Player, with_clock
 from lockstep.show.quantities import count
 
 MOST_SMS, MOST_ROUNDS = 8, 8
 LEFT, TOP, ROW = 76.0, 58.0, 34.0
 
 
-class BlocksOnSms(Drawn):
-    """See ``blocks_on_sms``."""
+class BlocksOnSms(Player):
+    """The drawing with a clock, round by round. See ``blocks_on_sms``."""
+
+    label = "A grid on its SMs"
+    unit = "round"
 
     def __init__(self, blocks: int, sms: int) -> None:
         self.blocks, self.sms = blocks, sms
         self.rounds = -(-blocks // sms)
+        sheet = with_clock(self._drawn(), self.caption(), motion.moments(range(1, self.rounds), self.rounds), "rounds")
+        super().__init__(sheet.frames, sheet.captions, moments=sheet.moments)
 
     def caption(self) -> str:
         idle = self.rounds * self.sms - self.blocks
@@ -26,9 +31,10 @@ class BlocksOnSms(Drawn):
         return told + (f"In the last one {count(idle, 'SM')} stand{'' if idle != 1 else 's'} idle." if idle else
                        "No SM is ever idle.")  # fmt: skip
 
-    def svg(self) -> str:
-        head = "A grid on its SMs"
+    def _drawn(self) -> str:
+        head, width = self.label, (svg.WIDTH - LEFT - 14) / self.rounds
         body = [svg.text(14, 26, head, 14, font_weight=600), *self._rows()]
+        body.append(motion.hand(LEFT, width, TOP - 6, TOP + ROW * self.sms))
         body.append(svg.faint(LEFT, TOP + ROW * self.sms + 16, "time: each column is one block long"))
         return svg.document(svg.WIDTH, TOP + ROW * self.sms + 30, head, self.caption(), body)
 
@@ -44,9 +50,10 @@ class BlocksOnSms(Drawn):
                     yield svg.faint(x + width / 2, y + 18, "idle", text_anchor="middle")
                     continue
                 fill = palette.COLOURS["compute"]
-                yield svg.element("rect", x=x, y=y, width=width - 3, height=ROW - 6, rx=3, fill=fill)
+                box = svg.element("rect", x=x, y=y, width=width - 3, height=ROW - 6, rx=3, fill=fill)
                 ink = palette.text_on(fill)
-                yield svg.text(x + width / 2, y + 18, f"block {block}", fill=ink, text_anchor="middle")
+                word = svg.text(x + width / 2, y + 18, f"block {block}", fill=ink, text_anchor="middle")
+                yield motion.lasting(turn, turn + 1, box, word)
 
 
 def blocks_on_sms(blocks: int, sms: int) -> BlocksOnSms:

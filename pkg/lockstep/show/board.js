@@ -10,7 +10,7 @@ function render({ model, el }) {
   const said = make("div", { class: "ls-said", role: "status" }), result = make("div");
   const train = make("button", { type: "button", onclick: () => model.send({ train: true }) }, "Train with it");
   const copy = make("button", { type: "button", onclick: copied }, "Copy as text");
-  let at = [0, 0], letter = "", written = "", armed = "", dragged = null, nodes = [];
+  let at = [0, 0], letter = "", written = "", armed = "", dragged = null, nodes = [], last = "F", unkept = 0;
 
   const stands = ([stage, slot]) => drawn().cells[stage][slot];
   const node = ([stage, slot]) => nodes[stage].cells[slot];
@@ -88,6 +88,7 @@ function render({ model, el }) {
 
   /** A letter waits for its number. */
   function hold(key) {
+    last = key || last;
     [letter, written, armed] = [key, "", ""];
     draw();
   }
@@ -98,10 +99,19 @@ function render({ model, el }) {
     letter = "";
   }
 
+  /** Enter after a move: the next pass of the kind that was written last. */
+  function another() {
+    const there = stands(at), needed = drawn().missing[at[0]].some((cell) => cell[0] === last);
+    if (there !== "..") said.textContent = `${there} stands here. Delete clears it; F or B and a number write another.`;
+    else if (!needed) said.textContent = `Stage ${at[0]} has every ${last}. Type ${last === "F" ? "B" : "F"} for the other passes.`;
+    else put(at, last);
+  }
+
   function digit(key) {
     const kind = letter || written[0] || stands(at)[0];
     if (kind !== "F" && kind !== "B") return (said.textContent = "Type F or B first, then the number.");
     const longer = letter ? "" : written.slice(1) + key;  // the second digit of a number that was just written
+    last = kind;
     written = kind + Number(longer && Number(longer) < drawn().most ? longer : key);
     letter = "";
     put(at, written);
@@ -117,6 +127,7 @@ function render({ model, el }) {
     else if (key === "Escape") hold("");
     else if (key === "Enter" && letter) next();
     else if (key === "Enter" && armed) place(at);
+    else if (key === "Enter") another();
     else return;
     event.preventDefault();
   });
@@ -187,10 +198,20 @@ function render({ model, el }) {
     }
   }
 
+  /** The notebook's file gets the drawing as it stands: when the learner pauses, and when the focus leaves the board. */
+  function keepSoon(wait) {
+    clearTimeout(unkept);
+    unkept = setTimeout(() => model.send({ keep: true }), wait);
+  }
+  root.addEventListener("focusout", (event) => { if (!root.contains(event.relatedTarget)) keepSoon(0); });
+
   root.append(make("div", { class: "ls-question" }, drawn().task), grid, needs, said, counts,
     make("div", { class: "ls-bar" }, train, copy), make("div", { class: "ls-keys" }, KEYS), result);
   draw(true);
-  return follow(model, ["drawn"], () => draw(true));
+  return follow(model, ["drawn"], () => {
+    draw(true);
+    keepSoon(2000);
+  });
 }
 
 export default { render };

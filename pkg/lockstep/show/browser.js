@@ -37,15 +37,38 @@ async function initialize({ model }) {
 function live(render, key, state) {
   const enliven = (model) => {
     for (const place of document.querySelectorAll(`.ls-${CSS.escape(key)}:not(.ls-alive)`)) {
-      const el = document.createElement("div"), still = place.querySelector(".ls-still");
+      const still = place.querySelector(".ls-still"), before = model && livingBefore(key);
+      const el = before?.el ?? document.createElement("div");
       place.classList.add("ls-alive");
-      render({ model: model ?? aloneWith({ drawing: drawingIn(still), ...state }), el });
+      if (!before) render({ model: model ?? aloneWith({ drawing: drawingIn(still), ...state }), el });
       still.replaceWith(el);
+      if (before) before.focusAgain();
+      else if (model) keepAlive(key, el);
     }
   };
   if (state) return enliven();
   fields.waiting.set(key, enliven);
   if (fields.models.has(key)) enliven(fields.models.get(key));
+}
+
+/** A field whose output is stored anew is taken out of the page, and goes on in its new place: its element, by key. */
+const living = (fields.living ??= new Map());
+
+function keepAlive(key, el) {
+  let focused = null, left = 0;
+  el.addEventListener("focusin", (event) => { focused = event.target; left = Infinity; });
+  el.addEventListener("focusout", () => { left = performance.now(); });
+  const focusAgain = () => {
+    const lost = performance.now() - left < 1000;  // it left with the output, or a moment before
+    if (focused && lost && !document.activeElement?.closest("input, textarea, button")) focused.focus({ preventScroll: true });
+  };
+  living.set(key, { el, focusAgain });
+}
+
+/** The field of this key, unless it stands in the page: then this is a second view of it. */
+function livingBefore(key) {
+  const before = living.get(key);
+  return before && !before.el.isConnected ? before : undefined;
 }
 
 /** The SVG in an image. */
@@ -77,6 +100,11 @@ async function unpacked(text) {
 }
 
 // ---- Parts of figures
+
+/** Give a verdict, or what was answered, its mark and colour: "right", "wrong", "told", or "" for none. */
+function judged(node, state) {
+  for (const each of ["right", "wrong", "told"]) node.classList.toggle(`ls-${each}`, each === state);
+}
 
 /** Follow the model's traits; the result undoes it. */
 function follow(model, names, draw) {

@@ -79,6 +79,7 @@ function paint(context, lay, lanes, colours, chosen) {
   context.clip();
   const names = lanes.flatMap((mine, lane) => paintBars(context, lay, mine, lane, colours));
   paintJoins(context, lay, colours);
+  paintEnds(context, lay, colours);
   const crowded = paintArrows(context, lay, colours);
   paintNames(context, names);
   if (chosen >= 0) paintChosen(context, lay, colours, chosen);
@@ -88,14 +89,17 @@ function paint(context, lay, lanes, colours, chosen) {
 }
 
 function paintLanes(context, lay, colours) {
-  const every = Math.ceil(12 / lay.pitch);
+  let room = 0;  // where the next label may stand
   context.textAlign = "right";
   for (let rank = 0; rank < lay.data.ranks; rank++) {
     context.fillStyle = colours.lane;
     context.fillRect(lay.left, lay.y(rank), lay.width - lay.left - RIGHT, lay.lane);
     context.fillStyle = colours.ink;
     const y = lay.y(rank) + lay.lane / 2 + 4;
-    if (rank % every === 0) context.fillText(lay.data.labels[rank], lay.data.labelled - 8, y);
+    if (lay.data.labels[rank] && y >= room) {
+      context.fillText(lay.data.labels[rank], lay.data.labelled - 8, y);
+      room = y + 12 - 1e-6;
+    }
     if (lay.data.speeds[rank]) context.fillText(lay.data.speeds[rank], lay.left - 8, y);
   }
 }
@@ -141,7 +145,7 @@ function paintParts(context, lay, parts, y, height, colours) {
 function namesOf(data, parts, y, colours) {
   const names = new Map();
   for (const { i, left, width, pale } of parts) {
-    const kind = data.kind[i], word = data.kinds[kind] === "compute" ? data.names[data.name[i]] || "compute" : data.kinds[kind];
+    const kind = data.kind[i], word = data.named[kind] && data.names[data.name[i]] || data.kinds[kind];
     if (width > 7 * word.length + 8) names.set(i, { word, x: left + 4, y, ink: pale ? colours.ink : data.inks[kind] });
   }
   return [...names.values()];
@@ -166,6 +170,19 @@ function paintJoins(context, lay, colours) {
       context.arc(lay.x(start), lay.y(lane) + lay.lane / 2, 3, 0, 2 * Math.PI);
       context.fill();
     }
+  }
+}
+
+/** The time of each run that is compared, behind its last bar. */
+function paintEnds(context, lay, colours) {
+  context.textAlign = "left";
+  context.fillStyle = colours.ink;
+  for (const [lane, at, told] of lay.data.ends) {
+    context.fillRect(lay.x(at) - 1, lay.y(lane) - 2, 1.5, lay.lane + 4);
+    context.font = "bold 12px system-ui, sans-serif";
+    const place = Math.min(lay.x(at) + 4, lay.width - RIGHT - context.measureText(told).width);
+    context.fillText(told, place, lay.y(lane) + lay.row / 2 + 4);
+    context.font = "12px system-ui, sans-serif";
   }
 }
 
@@ -216,6 +233,17 @@ function paintChosen(context, lay, colours, chosen) {
   context.lineWidth = 1;
 }
 
+/** The clock's hand; what comes after it is covered. */
+function paintClock(context, lay, colours, moment) {
+  const x = Math.max(lay.left, Math.min(lay.width, lay.x(moment))), top = lay.y(0) - 2;
+  context.fillStyle = colours.paper;
+  context.globalAlpha = 0.85;
+  context.fillRect(x, top, lay.width - x, lay.bottom - top);
+  context.globalAlpha = 1;
+  context.fillStyle = colours.ink;
+  context.fillRect(x - 1, top, 2, lay.bottom - top);
+}
+
 function paintAxis(context, lay, colours) {
   const [scale, unit] = timeUnit(lay.to), span = (lay.to - lay.from) / scale, rough = span / Math.max(2, Math.min(8, (lay.width - lay.left) / 70));
   const power = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 5, 10].find((m) => m * power >= rough * 0.999) * power;
@@ -234,5 +262,5 @@ function paintAxis(context, lay, colours) {
 
 function coloursOf(root) {
   const style = getComputedStyle(root), of = (name) => style.getPropertyValue(name).trim();
-  return { ink: of("--ls-ink"), faint: of("--ls-faint"), lane: of("--ls-lane"), edge: of("--ls-edge") };
+  return { ink: of("--ls-ink"), faint: of("--ls-faint"), lane: of("--ls-lane"), edge: of("--ls-edge"), paper: of("--ls-paper") };
 }

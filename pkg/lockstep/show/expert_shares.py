@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from lockstep.experts.collapse import DENSE, WAYS, Moment, recorded
-from lockstep.show.chart import Chart, by_name, chart, line, points
+from lockstep.show.chart import Chart, chart, domain, level, named
 
-WIDTH, HEIGHT = 205, 210  # pixels of a panel
+WIDTH, HEIGHT = 350, 150  # pixels of a panel
 
 
 def expert_shares(moments: Sequence[Moment] | None = None) -> Chart:
     """Two panels, without and with the loss; a line for each expert. The runs are the course's recorded ones."""
     moments = [m for m in (recorded() if moments is None else moments) if m.way != DENSE]
-    values = [
+    values: list[dict[str, Any]] = [
         {
             "way": f"{m.way} the balancing loss",
             "step": m.step,
@@ -24,16 +25,22 @@ def expert_shares(moments: Sequence[Moment] | None = None) -> Chart:
         for m in moments
         for e, share in enumerate(m.shares)
     ]
-    x = {"field": "step", "type": "quantitative", "axis": {"title": "step", "tickCount": 4}}
-    y = {"field": "share", "type": "quantitative", "axis": {"title": "% of the tokens", "tickCount": 5}}
-    looks = by_name("expert", sorted({f"expert {e}" for m in moments for e in range(len(m.shares))}))
-    for channel in looks.values():
-        channel["legend"]["columns"] = 4
-    layers = [line(x, y, **looks), points(x, y, color=looks["color"])]
-    panels = {"field": "way", "type": "nominal", "sort": "descending", "title": None,
-              "header": {"labelFontSize": 13, "labelFontWeight": 600}}  # fmt: skip
-    spec = {"width": WIDTH, "height": HEIGHT, "layer": layers}
-    return chart({"data": {"values": values}, "facet": {"column": panels}, "spec": spec}, words(moments))
+    x: dict[str, Any] = {"field": "step", "type": "quantitative", "axis": {"title": "step", "tickCount": 4}}
+    y: dict[str, Any] = {"field": "share", "type": "quantitative", "axis": {"title": "% of the tokens", "tickCount": 5}}
+    x["scale"], y["scale"] = domain(row["step"] for row in values), {"domain": [0, 100]}
+    even = 100 / len(moments[0].shares)
+    panels = [
+        {
+            "title": {"text": way, "fontSize": 13, "subtitle": f"dotted: an even share, {even:g} %"},
+            "width": WIDTH,
+            "height": HEIGHT,
+            "layer": [level(even, y), *named(rows, "expert", x, y, HEIGHT)],
+            "data": {"values": rows},
+        }
+        for way in sorted({str(row["way"]) for row in values}, reverse=True)
+        for rows in [[row for row in values if row["way"] == way]]
+    ]
+    return chart({"vconcat": panels, "spacing": 24}, words(moments))
 
 
 def words(moments: Sequence[Moment]) -> str:

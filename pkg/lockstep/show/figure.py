@@ -1,4 +1,5 @@
-"""What all figures have in common: they live where scripts run, and stand still everywhere else.
+"""What all figures have in common: they are live where scripts run, and still pictures everywhere else.
+A figure that asks its kernel is a ``widget``.
 
 An output holds the still picture, as an image with its alternative text, and a script that puts the figure in its
 place. No figure is a widget's view in the notebook's file: without its kernel that would be an error and no picture.
@@ -11,14 +12,12 @@ import base64
 import gzip
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from typing import Any, ClassVar
-from uuid import uuid4
-
-import anywidget
-import traitlets
+from xml.etree import ElementTree
 
 _HERE = files("lockstep.show")
 LONG = 20_000  # characters of JSON: more is compressed
@@ -30,7 +29,7 @@ def script(*names: str) -> str:
 
 
 def module(*sources: str) -> str:
-    """The same of a figure whose files stand elsewhere."""
+    """The same of a figure whose files are in another package."""
     source = "\n".join((_HERE.joinpath("browser.js").read_text(encoding="utf-8"), *sources))
     return source.replace("export default { render };", "export default { initialize, render };")
 
@@ -45,7 +44,7 @@ def page(drawing: str, words: str, module: str, state: Mapping[str, Any] | None 
 
     ``drawing`` is its still picture, an SVG element; ``words`` are the alternative text. Where scripts run, ``module``
     (see ``script``) draws it from ``state``, JSON; with ``state=None`` it waits for the kernel's model
-    ``key``, and stands still until there is one.
+    ``key``, and shows the still picture until there is one.
     """
     written = "null" if state is None else _written(state)
     key = key or sha256(f"{drawing}{module}{written}".encode()).hexdigest()[:16]
@@ -58,7 +57,7 @@ def page(drawing: str, words: str, module: str, state: Mapping[str, Any] | None 
 
 
 def _written(state: Mapping[str, Any]) -> str:
-    """``state`` as an expression of JavaScript that can stand in a page."""
+    """``state`` as an expression of JavaScript that is safe inside a page."""
     text = json.dumps(state, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     if len(text) <= LONG:
         return text.replace("<", "\\u003c")
@@ -72,9 +71,9 @@ def bundle(drawing: str, words: str, html: str) -> dict[str, str]:
 
 
 class Drawn:
-    """A figure that needs no kernel: what it can show stands in its output.
+    """A figure that needs no kernel: all that it can show is in its output.
 
-    A subclass names its ``module`` and gives its ``state``; by default the drawing itself stands in the page, in the
+    A subclass names its ``module`` and gives its ``state``; by default the page has the drawing itself, in the
     page's colours.
     """
 
@@ -103,31 +102,21 @@ class Drawn:
         return self.caption()
 
 
-class Figure(anywidget.AnyWidget):
-    """A field that asks its kernel: a widget in the browser as long as the kernel is there, a still picture otherwise.
+@dataclass(frozen=True, repr=False)
+class Picture(Drawn):
+    """A figure that does not move. ``drawing`` is an SVG document; ``words`` say it in a sentence or two."""
 
-    A subclass sets ``_esm = script("its-file")``. Its model reaches the page beside the output (see ``initialize`` in
-    ``browser.js``), so that no widget's view stands in the notebook's file.
-    """
+    drawing: str
+    words: str
 
-    _css = style()
-    _key = traitlets.Unicode().tag(sync=True)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        key = uuid4().hex
-        super().__init__(*args, _key=key, model_id=key, **kwargs)
+    @classmethod
+    def of(cls, drawing: str) -> Picture:
+        """A drawing made by ``svg.document``: its title and description become the words."""
+        said = (ElementTree.fromstring(drawing).findtext(f"{{*}}{part}", "") for part in ("title", "desc"))
+        return cls(drawing, ". ".join(filter(None, said)))
 
     def svg(self) -> str:
-        """The figure without a browser: one SVG element, with title and description."""
-        raise NotImplementedError
+        return self.drawing
 
     def caption(self) -> str:
-        """The figure in a sentence: its alternative text."""
-        raise NotImplementedError
-
-    def html(self) -> str:
-        """The figure for a page, live as long as its kernel is."""
-        return page(self.svg(), self.caption(), str(self._esm), key=self._key)
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        return bundle(self.svg(), self.caption(), self.html()), {}
+        return self.words

@@ -6,15 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from lockstep.experts.flops import NOTES, OPT, OPT_CONTEXT, OPT_VOCABULARY, dense_flops
 from lockstep.show import palette, svg
-from lockstep.show.picture import Picture
+from lockstep.show.figure import Picture
 
 PARTS = ("projections", "FFN", "attention", "logits")
-FILLS = (
-    palette.COLOURS["recv"],
-    palette.COLOURS["send"],
-    palette.COLOURS["reduce_scatter"],
-    palette.COLOURS["compute"],
-)
+FILLS = palette.SHADES
 LEFT, RIGHT, TOP = 118.0, 16.0, 66.0
 BAR, GAP, GROUP = 19.0, 3.0, 56.0
 NARROW = 22.0  # pixels that a number needs
@@ -36,7 +31,7 @@ def counted(name: str) -> list[float]:
 
 
 def words(sizes: Sequence[str]) -> str:
-    told = [f"{name}: {_told(counted(name))}; the notes {_told(NOTES[name])}" for name in sizes]
+    told = [f"{name}: {_told(counted(name))}; a slide {_told(NOTES[name])}" for name in sizes]
     return f"Shares of projections, FFN, attention and logits in a token’s FLOPs, per cent. {'. '.join(told)}."
 
 
@@ -53,13 +48,13 @@ def _legend() -> Iterator[str]:
 
 def _pair(name: str, y: float) -> Iterator[str]:
     yield svg.text(14, y + 26, name, 13, font_weight=600)
-    for n, (who, shares) in enumerate((("counted", counted(name)), ("notes", NOTES[name]))):
+    for n, (who, shares) in enumerate((("counted", counted(name)), ("a slide", NOTES[name]))):
         top, x = y + n * (BAR + GAP), LEFT
         yield svg.text(LEFT - 8, top + 14, who, text_anchor="end")
         for part, share, fill in zip(PARTS, shares, FILLS, strict=True):
             width = (svg.WIDTH - LEFT - RIGHT) * share / sum(shares)
             said = svg.title(f"{name}, {who}: {part} {share:.3g} %")
-            yield svg.element("rect", said, x=x, y=top, width=max(0.5, width - 1), height=BAR, fill=fill)
+            yield svg.bar(x, top, max(0.5, width - 1), BAR, 100 * share / sum(shares), said, fill=fill)
             if width > NARROW:
                 ink = palette.text_on(fill)
                 yield svg.text(x + width / 2, top + 14, f"{share:.0f}", text_anchor="middle", fill=ink)

@@ -40,7 +40,7 @@ class Heads(Player):
 
 
 def heads(kv_heads: int = 2, ranks: int = 4) -> Heads:
-    """Eight heads of queries, ``kv_heads`` of which have keys and values, on ``ranks`` ranks. There the sliders begin.
+    """Grouped-query attention: eight query heads and ``kv_heads`` key/value heads on ``ranks`` ranks, to begin with.
 
     Raises UsageError for a number that they do not have."""
     if kv_heads not in MANY or ranks not in MANY:

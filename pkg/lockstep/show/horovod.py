@@ -27,7 +27,7 @@ class Tensors(Lanes):
 
     tensors: tuple[str, ...] = ()
     operations: tuple[Operation, ...] = ()
-    cached: bool = False  # whether some negotiation tells no ranks
+    cached: bool = False  # whether some negotiation names no ranks
     cycles: int | None = None
     begin: float = 0.0  # seconds in the timeline at which the figure begins
 
@@ -38,6 +38,10 @@ class Tensors(Lanes):
     @property
     def labels(self) -> tuple[str, ...]:
         return tuple(name if len(name) <= MOST_LETTERS else f"…{name[1 - MOST_LETTERS :]}" for name in self.tensors)
+
+    @property
+    def whose(self) -> tuple[str, ...]:
+        return self.tensors
 
     @property
     def labelled(self) -> int:
@@ -80,7 +84,7 @@ class HorovodTimeline(Timeline):
     title = "Horovod's timeline"
 
     def __init__(self, timeline: written.Timeline) -> None:
-        self.lanes: Lanes = tensors(timeline)
+        self.lanes = tensors(timeline)
         self.waits = None
 
 
@@ -119,7 +123,7 @@ def tensors(timeline: written.Timeline) -> Tensors:
     marked.sort(key=lambda one: (one[0].start, one[0].rank))
     trace = Trace(tuple(event for event, _ in marked), len(order), "processes")
     return Tensors(
-        trace, tuple(row for _, row in marked), (), trace.time, order, tuple(operations),
+        trace, tuple(row for _, row in marked), (), trace.time, (), order, tuple(operations),
         _cached(spans, ready), written.counts(timeline).cycles, begin,
     )  # fmt: skip
 
@@ -145,7 +149,7 @@ def _bar(span: Span, lane: int, begin: float, carrier: int | None, operations: l
 
 
 def _cached(spans: list[Span], ready: list[Ready]) -> bool:
-    """Whether some tensor was negotiated, and no rank is told."""
+    """Whether some tensor was negotiated, and no rank is named."""
     heard: dict[str, list[float]] = defaultdict(list)
     for one in ready:
         heard[one.tensor].append(one.time)

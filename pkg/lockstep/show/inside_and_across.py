@@ -46,7 +46,7 @@ class InsideAndAcross(Timeline):
     def __init__(self, runs: tuple[Passed, Passed]) -> None:
         events = [e._replace(rank=lane) for lane, one in enumerate(runs) for e in one.trace.of_rank(0)]
         found = Lanes.of(Trace.of(events, len(runs), "virtual"))
-        self.lanes = Places(found.trace, found.rows, (), found.total, (runs[0].time, runs[1].time))
+        self.lanes = Places(found.trace, found.rows, (), found.total, (), (runs[0].time, runs[1].time))
         self.waits = None
 
 

@@ -1,22 +1,22 @@
-"""kept_by_ranks(): what a rank keeps of a layer for its backward pass, on more and more ranks: alike, and in parts."""
+"""kept_by_ranks(): bytes that a rank keeps of a layer for the backward pass, with tensor and sequence parallelism."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from lockstep.show import palette, quantities, svg
-from lockstep.show.picture import Picture
+from lockstep.show.figure import Picture
 from lockstep.tensor_parallel.recorded import MANY, Kept, alike, kept
 
 LEFT, RIGHT, TOP, BOTTOM = 70.0, 526.0, 84.0, 300.0
 PITCH, BAR = (RIGHT - LEFT) / len(MANY), 44.0
-ALIKE, PARTS = palette.COLOURS["send"], palette.COLOURS["recv"]
+ALIKE, PARTS = palette.ROLES["marked"], palette.ROLES["activations"]
 NAME = "What a rank keeps of a layer"
 WAYS = ("tensor", "sequence")
 
 
 def kept_by_ranks() -> Picture:
-    """The layer of the 22B model (Korthikanti et al.): stacks by the paper's formula, and a line where a run stood.
+    """The layer of the 22B model (Korthikanti et al.): stacks by the paper's formula, a line at what a run measured.
     Left of each pair tensor parallelism alone, right with sequence parallelism."""
     rows = kept()
     body = [
@@ -72,7 +72,7 @@ def _pair(place: int, rows: Sequence[Kept]) -> Iterator[str]:
         for low, high, name, colour in ((0.0, below, "alike", ALIKE), (below, row.formula, "in parts", PARTS)):
             if high > low:
                 told = svg.title(f"{row.way}, {quantities.count(row.K, 'rank')}: {high - low:,.0f} MB {name}")
-                place_of = {"x": x, "y": _y(high), "width": BAR, "height": _y(low) - _y(high)}
-                yield svg.element("rect", told, **place_of, fill=colour)
+                long = _y(low) - _y(high)
+                yield svg.bar(x, _y(high), BAR, long, high - low, told, fill=colour, data_along="y")
         yield svg.line(x - 3, _y(row.traced), x + BAR + 3, _y(row.traced), stroke_width=2)
         yield svg.text(x + BAR / 2, BOTTOM + 18, f"{row.formula:,.0f}", text_anchor="middle")

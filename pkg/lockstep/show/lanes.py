@@ -1,6 +1,6 @@
-"""The plain model of a timeline: which bar stands in which lane, which arrow joins which bars.
+"""The plain model of a timeline: which bar is in which lane, which arrow joins which bars.
 
-Each rank has a lane. Blocking operations stand in its first row; what goes on beside them (``isend``,
+Each rank has a lane. Blocking operations are in its first row; what runs in parallel with them (``isend``,
 ``async_op=True``) is put into the next row that is free, so that overlap is seen. A bar lasts from ``posted`` to
 ``end``, and is pale until ``start``: so long a communication waits for its other end, or for a port.
 """
@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from lockstep.events import Count, Event, Trace
+from lockstep.events import COLLECTIVES, POINT_TO_POINT, Count, Event, Trace
 from lockstep.show import palette, quantities
 
 ROWS = 4  # what overlaps even more shares the last row
 LABELS, SPEEDS = 62, 56  # pixels left of the lanes for the names of ranks, and for their speeds where they differ
 MOST_NOTES = 12
+COMMUNICATION = frozenset((*POINT_TO_POINT, *COLLECTIVES))
+KINDS = {kind: place for place, kind in enumerate(palette.KINDS)}
 PALE = "pale: waits for its other end or a port"
 
 
@@ -36,11 +38,18 @@ class Arrow:
 
 
 class Join(NamedTuple):
-    """What lanes do together, from ``start`` to ``end`` seconds."""
+    """An operation of several lanes, drawn as lines across them, from ``start`` to ``end`` seconds."""
 
     lanes: tuple[int, ...]
     start: float
     end: float
+
+
+class End(NamedTuple):
+    """Where a run has ended, written behind its last bar: in which lane, and after how many seconds."""
+
+    lane: int
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -51,6 +60,7 @@ class Lanes:
     rows: tuple[int, ...]
     arrows: tuple[Arrow, ...]
     total: float  # seconds
+    ends: tuple[End, ...] = ()
 
     @classmethod
     def of(cls, trace: Trace, total: float | None = None) -> Lanes:
@@ -69,6 +79,20 @@ class Lanes:
     def labels(self) -> tuple[str, ...]:
         """What each lane is called."""
         return tuple(f"rank {rank}" for rank in range(self.ranks))
+
+    @property
+    def whose(self) -> Sequence[str]:
+        """What each lane is called where there is room."""
+        return self.labels
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The kinds whose bars bear the name of the event. Others bear that of their kind."""
+        return ("compute",)
+
+    def word(self, e: Event) -> str:
+        """What is written into a bar."""
+        return e.name if e.name and e.kind in self.named else e.kind
 
     @property
     def labelled(self) -> int:
@@ -149,12 +173,17 @@ def collective_calls(events: Iterable[Event]) -> Count:
     payloads: dict[object, int] = {}
     turns: Counter[tuple[object, ...]] = Counter()
     for e in events:
-        if e.kind in ("compute", "send", "recv"):
+        if e.kind not in COLLECTIVES:
             continue
         turns[e.rank, e.kind, e.group] += 1  # the ranks of a group make the same calls in the same order
         call = e.message if e.message is not None else (e.kind, e.group, turns[e.rank, e.kind, e.group])
         payloads[call] = max(payloads.get(call, 0), e.nbytes)
     return Count(len(payloads), sum(payloads.values()))
+
+
+def computes(e: Event) -> bool:
+    """Whether it is no communication: operations, or a phase of training (phases.py)."""
+    return e.kind not in COMMUNICATION
 
 
 def waits(e: Event) -> bool:
@@ -177,6 +206,7 @@ def describe(e: Event) -> str:
     peer = {"send": " to rank {}", "recv": " from rank {}"}.get(e.kind, ", root {}").format(e.peer)
     parts = [
         (e.name or e.kind if e.kind == "compute" else e.kind) + (peer if e.peer is not None else ""),
+        e.name if computes(e) and e.kind != "compute" else "",
         quantities.nbytes(e.nbytes) if e.nbytes else "",
         e.where,
         times(e),
@@ -211,12 +241,12 @@ def _rows(trace: Trace) -> tuple[int, ...]:
 
 def _pack(events: Sequence[Event], mine: Sequence[int], rows: list[int], instant: float) -> None:
     """Compute into row 0; communication into the first row that is free while it lasts."""
-    starts = [events[i].posted for i in mine if events[i].kind == "compute"]
-    ends = [events[i].end for i in mine if events[i].kind == "compute"]
+    starts = [events[i].posted for i in mine if computes(events[i])]
+    ends = [events[i].end for i in mine if computes(events[i])]
     free = [0.0] * ROWS
-    for i in sorted(mine, key=lambda i: (events[i].posted, palette.KINDS.index(events[i].kind))):
+    for i in sorted(mine, key=lambda i: (events[i].posted, KINDS.get(events[i].kind, -1))):
         e = events[i]
-        if e.kind == "compute":
+        if computes(e):
             continue
         busy = bisect_left(starts, e.end) > 0 and ends[bisect_left(starts, e.end) - 1] > e.posted
         fitting = (r for r in range(1 if busy else 0, ROWS) if free[r] <= e.posted)

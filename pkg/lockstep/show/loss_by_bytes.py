@@ -1,4 +1,4 @@
-"""loss_by_bytes(): what has travelled and what it was good for, a line for each kind of data."""
+"""loss_by_bytes(): the loss against the bytes that were sent, a line for each kind of data."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 
 from lockstep.errors import UsageError
-from lockstep.show.chart import Chart, by_name, chart, line, logarithmic, points
+from lockstep.show import palette
+from lockstep.show.chart import Chart, chart, domain, logarithmic, named
 
-WIDTH, HEIGHT = 430, 260  # pixels
+WIDTH, HEIGHT = 320, 240  # pixels
 
 
 class Row(Protocol):
@@ -28,8 +29,8 @@ class Row(Protocol):
 
 
 def loss_by_bytes(rows: Iterable[Row], of: str = "Local SGD", method: str = "period") -> Chart:
-    """The loss against the bytes that a rank has sent, on a logarithmic axis: a line for each kind of data, and beside
-    the points of the last kind their ``method``, here a period.
+    """The loss against the bytes that a rank has sent, on a logarithmic axis: a line for each kind of data; the
+    points of the last kind are labelled with their ``method``, here a period.
 
     Raises UsageError without rows, or where nothing was sent."""
     rows = list(rows)
@@ -43,14 +44,14 @@ def loss_by_bytes(rows: Iterable[Row], of: str = "Local SGD", method: str = "per
         for r in given
     ]  # fmt: skip
     x = logarithmic("nbytes", "bytes that a rank sends", format="~s")
-    y = {"field": "loss", "type": "quantitative", "scale": {"zero": True}, "axis": {"title": "loss"}}
-    looks = by_name("data", kinds)
+    y: dict[str, Any] = {"field": "loss", "type": "quantitative", "axis": {"title": "loss"}}
+    x["scale"], y["scale"] = domain((r.nbytes for r in rows), True), domain(r.loss for r in rows)
     names: dict[str, Any] = {
         "mark": {"type": "text", "dx": 8, "dy": -8, "align": "left", "fontSize": 12, "aria": False},
         "transform": [{"filter": {"field": "data", "equal": kinds[-1]}}],
-        "encoding": {"x": x, "y": y, "text": {"field": "method"}, "color": looks["color"]},
+        "encoding": {"x": x, "y": y, "text": {"field": "method"}, "color": {"value": palette.INK}},
     }
-    layers = [line(x, y, **looks), points(x, y, color=looks["color"]), names]
+    layers = [*named(values, "data", x, y, HEIGHT), names]
     told = "; ".join(f"{kind}, {_ends([r for r in given if r.data == kind], method)}" for kind in kinds)
     words = f"{of}: the loss against the bytes that a rank sends. The numbers are the {method}. {told}."
     return chart({"width": WIDTH, "height": HEIGHT, "data": {"values": values}, "layer": layers}, words)

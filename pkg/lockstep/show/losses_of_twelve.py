@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lockstep.show import palette, quantities, svg
-from lockstep.show.picture import Picture
+from lockstep.show.figure import Picture
 from lockstep.tensor_parallel.recorded import Loss, losses
 
 LEFT, RIGHT, TOP, PITCH = 240.0, 432.0, 66.0, 22.0
-RIGHT_ONE, WRONG_ONE = "#009E73", "#D55E00"
+RIGHT_ONE, WRONG_ONE = palette.ROLES["right"], palette.ROLES["wrong"]
 NAME = "Twelve programs, twelve losses that fall"
 
 

@@ -19,7 +19,7 @@ BELOW = {
     "by columns": "Each rank has whole numbers of Y, in some columns. Nothing has travelled.",
     "by rows": "Each rank has a summand of every number of Y. An all-reduce adds them up.",
 }
-NOTE = {"by columns": 104.0, "by rows": 124.0}  # where its sentence stands, below the matrices
+NOTE = {"by columns": 104.0, "by rows": 124.0}  # where its sentence is, below the matrices
 WIDTH, HEIGHT = svg.WIDTH, 384.0
 ALIKE = palette.COLOURS["compute"]
 

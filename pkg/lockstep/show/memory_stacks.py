@@ -1,7 +1,7 @@
 """memory_stacks(): the model states on a rank by ZeRO's stage, by formula and in runs, with sliders for size and ranks.
 
-The runs are those of a small GPT (``sharded.states``), whose bytes a parameter are taken times the parameters of the
-model. The axis belongs to the model, so that a slider moves the stacks.
+The runs are those of a small GPT (``sharded.model_states``), whose bytes a parameter are taken times the parameters of
+the model. The axis belongs to the model, so that a slider moves the stacks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from lockstep.cost.sharding import MIXED, STAGES, States, model_states, sent
 from lockstep.errors import UsageError
-from lockstep.sharded.states import NUMBERS, RANKS, recorded
+from lockstep.sharded.model_states import NUMBERS, RANKS, recorded
 from lockstep.show import palette, quantities, svg
 from lockstep.show.player import Player, Sheet, Slider
 
@@ -34,7 +34,7 @@ PALE = 0.35
 
 @dataclass(frozen=True)
 class Stacks:
-    """What is shown: the model's name, K ranks, and the stage that the table tells."""
+    """What is shown: the model's name, K ranks, and the stage whose numbers the table lists."""
 
     model: str
     ranks: int
@@ -167,14 +167,13 @@ def _stack(x: float, states: States, top: float, name: str, is_framed: bool) -> 
     for kind, nbytes in zip(KINDS, states, strict=True):
         y = _y(below + nbytes, top)
         told = svg.title(f"{name}: {kind} {quantities.nbytes(nbytes)}")
-        parts.append(
-            svg.element("rect", told, x=x, y=y, width=BAR, height=_y(below, top) - y, fill=palette.MEMORY[kind])
-        )
+        high = _y(below, top) - y
+        parts.append(svg.bar(x, y, BAR, high, nbytes, told, fill=palette.MEMORY[kind], data_along="y"))
         below += nbytes
     if is_framed:
         y = _y(below, top)
-        frame = {"fill": "none", "stroke": palette.INK, "stroke_width": 1.5, "class_": "ls-line"}
-        parts.append(svg.element("rect", x=x, y=y, width=BAR, height=max(1.0, BOTTOM - y), **frame))
+        frame = {"fill": "none", "stroke": palette.INK, "stroke_width": 1.5, "class_": "ls-line", "data_along": "y"}
+        parts.append(svg.bar(x, y, BAR, max(1.0, BOTTOM - y), states.total, **frame))
     return svg.element("g", *parts)
 
 

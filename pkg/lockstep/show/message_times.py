@@ -1,4 +1,4 @@
-"""The time of a message against its size, and the line that fits it."""
+"""message_times(): measured times of messages against their sizes, and the fitted line alpha + n·beta."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lockstep.show.chart import HEIGHT, Chart, chart, line, logarithmic, points
 from lockstep.show.quantities import count, nbytes, seconds
 from lockstep.show.svg import WIDTH
 
-MEASURED, FITTED = "#0072B2", "#D55E00"
+MEASURED, FITTED = palette.ROLES["measured"], palette.ROLES["predicted"]
 
 
 def message_times(sizes: Sequence[int], measured: Sequence[float], alpha: float, beta: float) -> Chart:

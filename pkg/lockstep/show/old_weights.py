@@ -1,16 +1,21 @@
-"""old_weights(): the loss of PipeDream, with and without weight stashing, beside the same SGD with a flush."""
+"""old_weights(): the loss of PipeDream with and without weight stashing, and of the same SGD with a flush."""
 
 from __future__ import annotations
 
-from lockstep.pipeline import pipedream_staleness
-from lockstep.show.chart import Chart, by_name, chart, line, points
+import math
+from typing import Any
 
-WIDTH, HEIGHT, MEAN = 430, 240, 10  # pixels; minibatches whose mean is a point
+from lockstep.pipeline import pipedream_staleness
+from lockstep.show.chart import Chart, chart, domain, level, named
+
+WIDTH, HEIGHT, MEAN = 300, 240, 10  # pixels; minibatches whose mean is a point
+
+CLASSES = 10  # digits
 
 
 def old_weights(stages: int = 4, rate: float = pipedream_staleness.RATE) -> Chart:
-    """A line for each way: means of ten minibatches each. The worker trains them now, some seconds."""
-    values = [
+    """A line for each way, of means over ten minibatches. The models are trained when it is called, some seconds."""
+    values: list[dict[str, Any]] = [
         {
             "way": way,
             "minibatch": at + MEAN,
@@ -20,16 +25,17 @@ def old_weights(stages: int = 4, rate: float = pipedream_staleness.RATE) -> Char
         for way in pipedream_staleness.WAYS
         for at, mean in _means(pipedream_staleness.losses(way, stages, rate))
     ]
-    x = {"field": "minibatch", "type": "quantitative", "axis": {"title": "minibatch", "tickCount": 6}}
-    y = {"field": "loss", "type": "quantitative", "scale": {"zero": True}, "axis": {"title": "loss"}}
-    looks = by_name("way", pipedream_staleness.WAYS)
+    x: dict[str, Any] = {"field": "minibatch", "type": "quantitative", "axis": {"title": "minibatch", "tickCount": 6}}
+    y: dict[str, Any] = {"field": "loss", "type": "quantitative", "axis": {"title": "loss"}}
+    x["scale"], y["scale"] = (domain(row[f] for row in values) for f in ("minibatch", "loss"))
     ends = [f"{way} {pipedream_staleness.trained(way, stages, rate):.3f}" for way in pipedream_staleness.WAYS]
     words = (
         f"The digits on {stages} stages, rate {rate:g}. Loss of each minibatch before its update, means of {MEAN}. "
-        f"In the last epoch: {', '.join(ends)}."
+        f"In the last epoch: {', '.join(ends)}. Blind guessing: {math.log(CLASSES):.3g}."
     )
-    layers = [line(x, y, **looks), points(x, y, color=looks["color"])]
-    return chart({"width": WIDTH, "height": HEIGHT, "data": {"values": values}, "layer": layers}, words)
+    layers = [level(math.log(CLASSES), y), *named(values, "way", x, y, HEIGHT)]
+    title = {"text": "Old weights", "subtitle": f"dotted: blind guessing, ln {CLASSES}"}
+    return chart({"title": title, "width": WIDTH, "height": HEIGHT, "data": {"values": values}, "layer": layers}, words)
 
 
 def _means(losses: list[float]) -> list[tuple[int, float]]:

@@ -1,4 +1,8 @@
-"""One colour per kind of event, in every figure.
+"""One colour, one meaning, in every figure: ``COLOURS`` by kind of event, ``ROLES`` by what training is made of.
+
+What belongs together has one colour: a forward pass and the activations that it makes, a backward pass and the
+gradients, an update and the optimizer's state, parameters and the all-gather that brings them. Waiting is pale. The
+lines of a chart are named at their ends, and their colours mean no more than that. ``docs/figures.md`` shows all.
 
 Chosen so that any two stay apart (CIE76 distance 20 or more) with full colour vision and with protanopia,
 deuteranopia and tritanopia as simulated by Machado, Oliveira and Fernandes (2009); the test measures it. Colour is
@@ -46,33 +50,71 @@ HOROVOD = {
     "MEMCPY_OUT_FUSION_BUFFER": "recv",
 }
 
-# What a rank's bytes are (events.MEMORY_KINDS): parameters have the colour of what gathers them, gradients of what
-# reduces them.
-MEMORY = {
+# Of a profiler's trace, what neither computes nor communicates.
+PROFILED = {
+    "copy": "recv", "call": "reduce", "annotation": "gather", "python": "barrier",
+    "send and recv": "send", "collective": "all_to_all",
+}  # fmt: skip
+
+FORWARD, BACKWARD, UPDATE = "#A8F0C0", "#007848", "#7830F0"
+
+ROLES = {
+    "forward": FORWARD,
+    "activations": FORWARD,
+    "backward": BACKWARD,
+    "gradients": BACKWARD,
+    "update": UPDATE,
+    "optimizer state": UPDATE,
     "parameters": COLOURS["all_gather"],
-    "gradients": COLOURS["reduce_scatter"],
-    "optimizer state": COLOURS["send"],
-    "activations": COLOURS["compute"],
-    "buffers": COLOURS["recv"],
+    "forward again": "#DCF050",
+    "backward, weights": "#78B450",
+    "buffers": COLOURS["compute"],
+    "work": COLOURS["compute"],
+    "marked": COLOURS["send"],  # in figures without messages: what the text speaks of
+    # What a number is worth: guessed before the run, simulated, measured here.
+    "predicted": "#D55E00",
+    "simulated": "#0072B2",
+    "measured": "#009E73",
+    # How something came out.
+    "right": "#3F8F5F",
+    "wrong": "#C0392B",
 }
 
-# The passes of a pipeline, likewise.
+# What a rank's bytes are (events.MEMORY_KINDS).
+MEMORY = {kind: ROLES[kind] for kind in ("parameters", "gradients", "optimizer state", "activations", "buffers")}
+
+# The passes of a pipeline, by their instructions.
 PASSES = {
-    "Forward": "all_reduce",
-    "Recompute": "gather",
-    "Backward": "broadcast",
-    "BackwardInput": "broadcast",
-    "BackwardWeights": "reduce",
-    "Update": "barrier",
+    "Forward": "forward",
+    "Recompute": "forward again",
+    "Backward": "backward",
+    "BackwardInput": "backward",
+    "BackwardWeights": "backward, weights",
+    "Update": "update",
 }
+
+# Parts of a computation, all of them work.
+SHADES = ("#4B4F55", "#83888F", "#B5B9BF", "#DDE0E4")
+
+# Shallow is pale: the height of a loss, seen from above.
+HEIGHTS = ("#0B3C6F", "#1A5C97", "#3B7FB8", "#78AAD4", "#B5D1E8")
+
+# Workers next to each other, each with its number: who touched what.
+WORKERS = tuple(
+    COLOURS[kind] for kind in (
+        "all_reduce", "send", "reduce_scatter", "broadcast", "recv", "reduce", "gather", "barrier",
+    )
+)  # fmt: skip
 
 INK = "#1F2328"  # text and arrows on the light card of a static figure
 FAINT = "#6A737D"  # axes and second lines of text
+AXIS = "#9AA3AD"  # hairlines
+GLOW = "#FFE8B8"  # behind the line of a program that runs
 LANE = "#F1F3F5"  # the strip behind a rank's bars
 PAPER = "#FFFFFF"
 PALE = 0.3  # opacity of the part of a bar in which nothing is under way yet; its rim is not pale
 
-# An all-reduce algorithm's line, in every figure: told apart by its dashes too.
+# An all-reduce algorithm's line, in every figure: its dashes distinguish it, too.
 LINES = {
     "star": ("#D55E00", ""),
     "binary_tree": ("#847211", "5 2"),
@@ -86,14 +128,17 @@ LINES = {
 
 
 def colour(kind: str) -> str:
-    """The colour of ``kind``; that of ``compute`` for a kind that has none."""
-    return COLOURS.get(PASSES.get(kind, HOROVOD.get(kind, kind)), COLOURS["compute"])
+    """The colour of ``kind``, an event's or an instruction's; that of ``compute`` for a kind that has none."""
+    role = PASSES.get(kind, kind)
+    if role in PASSES.values():
+        return ROLES[role]
+    return COLOURS.get({**HOROVOD, **PROFILED}.get(kind, kind), COLOURS["compute"])
 
 
 def in_order(kinds: Iterable[str]) -> list[str]:
     """``kinds`` without repetition, in the order of every legend."""
     known = set(kinds)
-    order = (*KINDS, *HOROVOD)
+    order = dict.fromkeys((*PASSES.values(), *KINDS, *HOROVOD, *PROFILED))
     return [k for k in order if k in known] + sorted(known - set(order))
 
 

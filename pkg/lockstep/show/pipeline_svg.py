@@ -1,4 +1,4 @@
-"""A schedule drawn: a lane for each stage, and in it a bar for each pass, with its micro-batch's number."""
+"""A pipeline schedule as SVG: a lane for each stage, and in it a bar for each pass, labelled with its micro-batch."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from string import ascii_lowercase
 from typing import Protocol
 
+from lockstep.pipeline.drawn_schedule import Rows
 from lockstep.pipeline.instructions import Instruction
 from lockstep.pipeline.simulate import Interval
-from lockstep.show import palette, svg
-from lockstep.show.pipeline_model import told
+from lockstep.show import motion, palette, quantities, svg
+from lockstep.show.pipeline_model import Drawing, told
 
 LEFT, RIGHT, TOP = 62.0, 76.0, 30.0
 ROW, GAP = 22.0, 5.0
@@ -26,7 +27,7 @@ PASSES = {
 
 
 class Drawn(Protocol):
-    """What is drawn: a schedule by its name, or rows of cells."""
+    """What can be drawn: ``pipeline_model.Schedule`` or ``Drawing``."""
 
     @property
     def name(self) -> str: ...
@@ -39,6 +40,8 @@ class Drawn(Protocol):
     @property
     def total(self) -> float: ...
     @property
+    def until(self) -> float: ...
+    @property
     def idle(self) -> float: ...
     @property
     def kept(self) -> list[int]: ...
@@ -48,13 +51,19 @@ class Drawn(Protocol):
 
 
 def draw(schedule: Drawn) -> str:
-    height = TOP + schedule.stages * (ROW + GAP) + 26 + 20 * _legend_rows(schedule)
-    body = [*_lanes(schedule), *_bars(schedule), *_axis(schedule), *_legend(schedule)]
+    """SVG of a schedule."""
+    height = TOP + schedule.stages * (ROW + GAP) + 44 + 20 * _legend_rows(schedule)
+    body = [*_lanes(schedule), *_bars(schedule), _hand(schedule), *_axis(schedule), *_legend(schedule)]
     return svg.document(svg.WIDTH, height, "Pipeline schedule", schedule.words(), body)
 
 
+def draw_rows(rows: Rows, caption: str = "") -> str:
+    """SVG of a schedule drawn by hand, of at least one cell."""
+    return draw(Drawing(rows, caption))
+
+
 def _x(schedule: Drawn, time: float) -> float:
-    return LEFT + time / schedule.total * (svg.WIDTH - LEFT - RIGHT)
+    return LEFT + time / max(schedule.until, schedule.total) * (svg.WIDTH - LEFT - RIGHT)
 
 
 def _y(stage: int) -> float:
@@ -78,14 +87,21 @@ def _bars(schedule: Drawn) -> Iterator[str]:
     for bar in schedule.bars:
         x, fill = _x(schedule, bar.start), palette.colour(type(bar.step).__name__)
         width = _x(schedule, bar.end) - x
-        block = svg.element("rect", x=x, y=_y(bar.stage), width=max(0.5, width - 0.8), height=ROW, rx=1.5, fill=fill)
+        look = {"rx": 1.5, "fill": fill}
+        block = svg.bar(x, _y(bar.stage), max(0.5, width - 0.8), ROW, bar.end - bar.start, **look)
         label = _label(bar)
         word = svg.text(x + width / 2, _y(bar.stage) + 15, label, text_anchor="middle", fill=palette.text_on(fill))
         foot = FOOT * bar.step.chunk if isinstance(bar.step, Instruction) else 0.0
         if foot:
             y = _y(bar.stage) + ROW - foot
             block += svg.element("rect", x=x, y=y, width=max(0.5, width - 0.8), height=foot, fill=palette.INK)
-        yield svg.element("g", svg.title(told(bar)), block, word if width > LETTER * len(label) + 3 else "")
+        seen = word if width > svg.length(label) else ""
+        yield motion.lasting(bar.start, bar.end, svg.title(told(bar)), block, seen)
+
+
+def _hand(schedule: Drawn) -> str:
+    scale = _x(schedule, 1) - _x(schedule, 0)
+    return motion.hand(LEFT, scale, TOP - 4, _y(schedule.stages))
 
 
 def _label(bar: Interval) -> str:
@@ -96,10 +112,13 @@ def _label(bar: Interval) -> str:
 
 
 def _axis(schedule: Drawn) -> Iterator[str]:
-    y = _y(schedule.stages) + 12
-    yield svg.faint(LEFT, y, "0", text_anchor="middle")
-    yield svg.faint(_x(schedule, schedule.total), y, f"{schedule.total:g}", text_anchor="middle")
-    yield svg.faint((LEFT + svg.WIDTH - RIGHT) / 2, y, f"{schedule.idle:.0%} idle", text_anchor="middle")
+    y, ends = _y(schedule.stages), _x(schedule, schedule.total)
+    for tick in quantities.ticks(0, max(schedule.until, schedule.total), 6):
+        x = _x(schedule, tick)
+        yield svg.line(x, y - GAP, x, y, stroke=palette.FAINT)
+        yield svg.faint(x, y + 12, quantities.plain(tick), text_anchor="middle")
+    yield svg.line(ends, TOP - 4, ends, y, stroke_dasharray="3 3")
+    yield svg.text(LEFT, y + 30, f"Ends at {schedule.total:.4g}: {schedule.idle:.0%} idle", font_weight=600)
 
 
 def _kinds(schedule: Drawn) -> list[str]:
@@ -112,15 +131,13 @@ def _legend_rows(schedule: Drawn) -> int:
 
 
 def _legend(schedule: Drawn) -> Iterator[str]:
-    x, y = LEFT, _y(schedule.stages) + 34
+    x, y = LEFT, _y(schedule.stages) + 52
     for name in _kinds(schedule):
         yield svg.element("rect", x=x, y=y - 10, width=12, height=12, rx=2, fill=palette.colour(name))
         yield svg.text(x + 17, y, PASSES[name])
         x += 17 + LETTER * len(PASSES[name]) + 14
     yield svg.faint(svg.WIDTH - 8, y, "kept: activations", text_anchor="end")
     if schedule.name == "interleaved":
-        yield svg.faint(
-            LEFT, y + 20, "dark foot: the second chunk of the model on that stage (b), twice as high: the third (c)"
-        )
+        yield svg.faint(LEFT, y + 20, "dark foot: the stage's second chunk (b), twice as high: the third (c)")
     if max(schedule.versions) > 1:
         yield svg.faint(svg.WIDTH - 8, y + 20, "w: versions of the weights", text_anchor="end")

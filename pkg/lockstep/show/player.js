@@ -1,4 +1,6 @@
-// Python has drawn every state ahead. Sliders choose a sheet; on a sheet of several steps a slider and buttons choose one.
+// Python has drawn every state ahead. Sliders choose a sheet; on a sheet of several steps the controls choose one.
+
+const LONGEST = 20_000;  // milliseconds that a whole run plays, where there are many steps
 
 /** Draws into root. `more(at, picture)` is told of each new drawing, with the sliders' stops. Gives back what stops it. */
 function player({ model, root, more = () => {} }) {
@@ -6,45 +8,33 @@ function player({ model, root, more = () => {} }) {
   const picture = make("div", { class: "ls-picture" }), told = make("div", { class: "ls-unseen", "aria-live": "polite" });
   const at = choices.map((choice) => choice.at);
   const sheet = () => sheets[choices.reduce((index, { stops }, number) => index * stops.length + at[number], 0)];
-  const last = () => sheet().frames.length - 1;
-  let step = model.get("step"), clock = 0;
+  const last = () => sheet().captions.length - 1;
+  let drawn = null;
 
-  const play = make("button", { type: "button", onclick: () => (clock ? stop() : start()) }, "Play");
-  const back = make("button", { type: "button", "aria-label": "step back", onclick: () => go(step - 1) }, "◀");
-  const on = make("button", { type: "button", "aria-label": "step forward", onclick: () => go(step + 1) }, "▶");
-  const steps = slider("step", { min: 0, max: last(), value: step }, (s) => `${s} of ${last()}`, (s) => go(s));
-  const chosen = choices.map(({ name, stops }, number) =>
-    slider(name, { min: 0, max: stops.length - 1, value: at[number] }, (stop) => stops[stop], (value) => {
-      stop();
-      at[number] = value;
-      go(Math.min(step, 0));
-    }));
-
-  function go(to) {
-    step = Math.max(0, Math.min(last(), to));
-    picture.innerHTML = sheet().frames[step];
-    told.textContent = sheet().captions[step];
-    steps.input.max = last();
-    steps.set(step);
-    back.disabled = step === 0;
-    on.disabled = step === last();
+  function draw(step, isNext) {
+    const { frames, captions, moments } = sheet(), frame = frames[Math.min(step, frames.length - 1)];
+    if (frame !== drawn) picture.innerHTML = drawn = frame;
+    if (moments.length) setClock(picture, step === last() ? null : moments[step]);
+    picture.classList.toggle("ls-stepped", isNext);
+    told.textContent = captions[step];
     more(at, picture);
   }
-  function stop() {
-    clearInterval(clock);
-    clock = 0;
-    play.textContent = "Play";
-  }
-  function start() {
-    if (step >= last()) go(0);
-    play.textContent = "Pause";
-    clock = setInterval(() => (step >= last() ? stop() : go(step + 1)), model.get("pause"));
-  }
+  const control = controls({
+    name: model.get("unit"), pause: () => Math.max(120, Math.min(model.get("pause"), LONGEST / last())), at: model.get("step"), last,
+    told: (step) => `${step} of ${last()}`, draw,
+  });
+  const chosen = choices.map(({ name, stops }, number) =>
+    slider(name, { min: 0, max: stops.length - 1, value: at[number] }, (stop) => stops[stop], (value) => {
+      control.stop();
+      at[number] = value;
+      control.go(sheet().moments.length ? last() : 0);
+    }));
 
-  const moving = sheets.some(({ frames }) => frames.length > 1) ? [back, on, play, steps.node] : [];
-  const bar = [...moving, ...chosen.map(({ node }) => node)];
+  const moves = sheets.some(({ captions }) => captions.length > 1);
+  const bar = [...(moves ? control.nodes : []), ...chosen.filter((_, n) => choices[n].stops.length > 1).map(({ node }) => node)];
   if (bar.length) root.append(make("div", { class: "ls-bar" }, ...bar));
+  if (moves) control.listen(picture, model.get("label"));
   root.append(picture, told);
-  go(step);
-  return stop;
+  control.go(model.get("step"));
+  return control.stop;
 }

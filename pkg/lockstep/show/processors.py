@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from lockstep.show.chart import Chart, by_name, chart, line, logarithmic, points
+from lockstep.show.chart import Chart, chart, domain, logarithmic, named
 from lockstep.tables import published
 
 NAMES = {"transistors": "transistors", "megahertz": "clock frequency, MHz", "cores": "cores"}
+HEIGHT = 250
 DECADES = [1980, 1990, 2000, 2010, 2020]
 FREE_LUNCH = 2005  # Sutter, "The free lunch is over: a fundamental turn toward concurrency in software"
 
@@ -15,26 +17,26 @@ FREE_LUNCH = 2005  # Sutter, "The free lunch is over: a fundamental turn toward 
 def processors() -> Chart:
     """Three lines from ``cost/data/processors.csv``, and the year in which Sutter called the free lunch over."""
     rows = published("cost", "processors.csv")
-    values = [
+    values: list[dict[str, Any]] = [
         {"year": int(row["year"]), "what": name, "count": float(row[column]),
          "told": f"{row['year']}: {float(row[column]):,.0f} {name}"}
         for column, name in NAMES.items() for row in rows
     ]  # fmt: skip
-    x = {
+    x: dict[str, Any] = {
         "field": "year",
         "type": "quantitative",
-        "scale": {"zero": False},
         "axis": {"title": "year", "format": "d", "values": DECADES},
     }
     y = logarithmic("count", None, format="~s")
-    looks = by_name("what", list(NAMES.values()))
+    x["scale"] = {"domain": [DECADES[0] - 3, DECADES[-1] + 5], "nice": False}
+    y["scale"] = domain((row["count"] for row in values), True)
     over = {
         "mark": {"type": "rule", "aria": False, "strokeDash": [2, 3]},
-        "encoding": {"x": {"datum": FREE_LUNCH, "type": "quantitative"}},
+        "encoding": {"x": {"datum": FREE_LUNCH, "type": "quantitative", "scale": x["scale"]}},
     }
     title = {"text": "Ever more transistors, and a clock that stands still", "subtitle": "dotted: Sutter, 2005"}
-    layers = [over, line(x, y, **looks), points(x, y, color=looks["color"])]
-    return chart({"title": title, "width": 430, "height": 250, "data": {"values": values}, "layer": layers}, words())
+    layers = [over, *named(values, "what", x, y, HEIGHT)]
+    return chart({"title": title, "width": 340, "height": HEIGHT, "data": {"values": values}, "layer": layers}, words())
 
 
 def years_to_double(start: int = 1978, end: int = 2004) -> float:

@@ -1,6 +1,6 @@
 """race(): what each way to train pays until it reaches one loss, with sliders for the straggler and the link.
 
-Three prices stand side by side, since no method is cheapest in all of them: time, bytes, updates. The scales are
+Three prices are drawn side by side, since no method is cheapest in all of them: time, bytes, updates. The scales are
 logarithmic and the same for all settings, so that a slider moves the points and not the axes.
 """
 
@@ -14,12 +14,12 @@ from itertools import pairwise, product
 from lockstep.errors import UsageError
 from lockstep.show import palette, quantities, svg
 from lockstep.show.player import Player, Sheet, Slider
-from lockstep.without_waiting.arrivals import RANKS, TARGET, Arrival, Race, recorded
+from lockstep.show.race_results import RANKS, TARGET, Arrival, Race, recorded
 
 WIDTH, TOP, PITCH = svg.WIDTH, 110.0, 27.0
 NAMES, PANEL, GAP = 150.0, 118.0, 12.0  # where the panels begin, and how wide they are
 ROOM = 46.0  # from the name of a tick to the next one's
-POINT, LEAST = "#0072B2", "#D55E00"
+POINT, LEAST = palette.ROLES["simulated"], palette.ROLES["marked"]
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def sentence(words: str) -> str:
 
 
 def words(one: Race) -> str:
-    """Who pays least in which price, and who was not there."""
+    """The cheapest method by each price, and the methods that did not reach the loss."""
     there = [a for a in one.arrivals if a.seconds is not None]
     told = []
     for price in PRICES if there else ():

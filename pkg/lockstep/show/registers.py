@@ -1,10 +1,10 @@
-"""Lanes and accumulators as a picture: each row is a vector register that accumulates, each box a number in it."""
+"""registers(): SIMD lanes and accumulators: each row is a vector register that accumulates, each box a number in it."""
 
 from __future__ import annotations
 
 from lockstep.cpu.assembly import Loop
 from lockstep.show import palette, svg
-from lockstep.show.picture import Picture
+from lockstep.show.figure import Picture
 
 BOX, GAP, LEFT, TOP, MOST_ROWS = 26.0, 4.0, 14.0, 58.0, 16
 WIDTH = svg.WIDTH

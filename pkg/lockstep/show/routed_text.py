@@ -10,7 +10,7 @@ from torch import Tensor
 from lockstep.experts.gpt import MixtureGPT
 from lockstep.experts.training import routed
 from lockstep.show import palette, svg
-from lockstep.show.picture import Picture
+from lockstep.show.figure import Picture
 
 LEFT, TOP, LINE, GAP, LETTER = 68.0, 54.0, 18.0, 16.0, 7.2  # pixels; a letter of the fixed-width font is so wide
 FILLS = tuple(palette.COLOURS[kind] for kind in ("gather", "recv", "send", "compute", "broadcast", "all_reduce"))
@@ -18,8 +18,8 @@ DRAWN = {32: "␣", 10: "↵", 9: "→"}  # blanks that would not be seen
 
 
 def routed_text(model: MixtureGPT, text: Tensor | None = None, pieces: int = 3) -> Picture:
-    """``pieces`` of a text that ``model`` has not seen: as it stands, and below it a line for each of the experts, in
-    which only the bytes stand that it computes."""
+    """``pieces`` of a text that ``model`` has not seen: as it is, and below it a line for each of the experts, in
+    which only the bytes are shown that it computes."""
     x, chosen = routed(model, text)
     experts = len(model.mixtures[0].gate.weight)
     height = TOP + pieces * ((experts + 1) * LINE + GAP)

@@ -1,7 +1,7 @@
 """sgd_map(): where SGD can be made parallel, from the finest grain to the coarsest, and the hardware that suits each.
 
 After the order of De Sa's lectures on parallelism (Cornell CS6787): inside a gradient, across a minibatch, across
-iterations, across hyper-parameters, across an ensemble. Each level is told with what it splits in
+iterations, across hyper-parameters, across an ensemble. Each level is listed with what it splits in
 A_t = F(A_{t-1}, Δ(data, A_{t-1})), and with the unit of the course in which it is done.
 """
 
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from lockstep.show import palette, svg
-from lockstep.show.picture import Picture
+from lockstep.show.figure import Picture
 
 WIDTH, TOP, PITCH = svg.WIDTH, 74.0, 128.0
-NAME, BLOCK, LANES = 14.0, 226.0, 256.0  # what it is, and beside it what its workers do; below it the rest
-SHADES = ("#0B3C6F", "#1A5C97", "#3B7FB8", "#78AAD4", "#B5D1E8")
+NAME, BLOCK, LANES = 14.0, 226.0, 256.0  # what it is; next to it what its workers do; below it the rest
+SHADES = palette.HEIGHTS
 SPAN, LANE = 268.0, 11.0  # a worker's lane: its length and pitch
-BUSY, MEETING = "#56B4E9", "#D55E00"
+BUSY, MEETING = palette.ROLES["work"], palette.COLOURS["all_reduce"]
 
 
 @dataclass(frozen=True)
@@ -98,9 +98,8 @@ def _lanes(level: Level, y: float) -> Iterator[str]:
         starts = (0.0, *ends)
         yield svg.lane(LANES, top + LANE * worker, SPAN, LANE - 2)
         for start, end in pairwise(starts):
-            width = SPAN * (end - start) - 2
-            yield svg.element("rect", x=LANES + SPAN * start + 1, y=top + LANE * worker, width=width, height=LANE - 2,
-                              fill=BUSY)  # fmt: skip
+            place = (LANES + SPAN * start + 1, top + LANE * worker, SPAN * (end - start) - 2, LANE - 2)
+            yield svg.bar(*place, end - start, fill=BUSY)
     for share in level.meetings:
         x = LANES + SPAN * share
         yield svg.line(x, top - 4, x, top + LANE * len(level.blocks) + 2, stroke=MEETING, stroke_width=2)

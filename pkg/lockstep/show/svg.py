@@ -16,10 +16,11 @@ from zlib import crc32
 
 from lockstep.show.palette import FAINT, INK, LANE, PAPER
 
-WIDTH = 540.0  # of a figure: in JupyterLab at 960 pixels beside the file browser, 508 are left of it,
+WIDTH = 540.0  # of a figure: in JupyterLab at 960 pixels, next to the file browser, 508 are left of it,
 SMALL = 12.0  # and then the smallest text is 11.3 pixels high
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+NARROW, BROAD = frozenset(" iljtfrI.,:;'|!()[]-·/"), frozenset("mwMW@%…—×µ≈→←")  # letters
 # Keeps words readable above lines; with the class ls-halo it follows the theme.
 HALO: dict[str, Any] = {"stroke": LANE, "stroke_width": 3, "paint_order": "stroke", "stroke_linejoin": "round"}
 
@@ -42,7 +43,7 @@ def _value(value: Any) -> str:
 
 
 def text(x: float, y: float, words: str, size: float = SMALL, **attributes: Any) -> str:
-    """Words with their baseline at (x, y), in the colour of ink unless told otherwise."""
+    """Words with their baseline at (x, y), in the colour of ink unless ``fill`` is given."""
     if "fill" not in attributes:
         attributes |= {"fill": INK, "class_": "ls-ink"}
     return element("text", escape(words), x=float(x), y=float(y), font_size=size, **attributes)
@@ -58,6 +59,43 @@ def wrapped(words: str, width: float, size: float = SMALL, letter: float = 0.6) 
     return textwrap.wrap(words, max(8, int(width / (letter * size)))) or [""]
 
 
+def length(words: str, size: float = SMALL, is_bold: bool = False) -> float:
+    """Pixels that ``words`` take, or a few more: measured in DejaVu Sans, which is wider than other system fonts."""
+    ems = sum(0.41 if c in NARROW else 0.99 if c in BROAD else 0.78 if c.isupper() else 0.64 for c in words)
+    return ems * size * (1.1 if is_bold else 1.0)
+
+
+def fitting(words: str, room: float, size: float = SMALL, is_bold: bool = False) -> str:
+    """``words``, or as many of their letters as ``room`` pixels hold, and an ellipsis."""
+    if length(words, size, is_bold) <= room:
+        return words
+    kept = words
+    while kept and length(f"{kept}…", size, is_bold) > room:
+        kept = kept[:-1]
+    return f"{kept.rstrip(' ,.')}…"
+
+
+def named(x: float, y: float, words: str, room: float, size: float = SMALL, **attributes: Any) -> str:
+    """A name at (x, y) in ``room`` pixels. What is cut is its tooltip."""
+    short = fitting(words, room, size, attributes.get("font_weight", 400) >= 600)
+    label = text(x, y, short, size, **attributes)
+    return label if short == words else element("g", title(words), label)
+
+
+def heading(x: float, y: float, words: str, size: float = 14) -> list[str]:
+    """Bold lines from (x, y) down to the right margin, 18 pixels apart."""
+    room = WIDTH - x - 14
+    lines = [words] if length(words, size, True) <= room else wrapped(words, room, size, 0.7)
+    return [text(x, y + 18 * i, line, size, font_weight=600) for i, line in enumerate(lines)]
+
+
+def bar(x: float, y: float, width: float, height: float, value: float, *inside: str, **attributes: Any) -> str:
+    """A rectangle whose length is in proportion to ``value``: a test holds that for all bars of a drawing. It lies;
+    one with ``data_along="y"`` stands."""
+    place = {"x": float(x), "y": float(y), "width": float(width), "height": float(height)}
+    return element("rect", *inside, **place, data_value=f"{value:.6g}", **attributes)
+
+
 def line(x1: float, y1: float, x2: float, y2: float, **attributes: Any) -> str:
     if "stroke" not in attributes:
         attributes |= {"stroke": INK, "class_": "ls-line"}
@@ -70,7 +108,7 @@ def lane(x: float, y: float, width: float, height: float) -> str:
 
 
 def title(words: str) -> str:
-    """What a pointer or a screen reader learns about the element that this is put into."""
+    """The tooltip and accessible name of the element that this is put into."""
     return element("title", escape(words))
 
 
@@ -87,7 +125,7 @@ def arrow(x1: float, y1: float, x2: float, y2: float, head: float = 6, fill: str
 
 
 def document(width: float, height: float, name: str, description: str, body: Iterable[str]) -> str:
-    """A whole figure on its card: ``name`` is its title, ``description`` what one would say of it on the phone."""
+    """A whole figure on its card: ``name`` is its title, ``description`` its alternative text."""
     inside = "".join(body)
     mark = (
         f"{crc32((name + description + inside).encode()):08x}"  # the same figure gets the same ids, another one others

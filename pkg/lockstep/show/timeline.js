@@ -12,7 +12,8 @@ function times(data, i) {
 function tell(data, i) {
   const kind = data.kinds[data.kind[i]], peer = data.peer[i], name = data.names[data.name[i]];
   const whom = peer < 0 ? "" : kind === "send" ? ` to rank ${peer}` : kind === "recv" ? ` from rank ${peer}` : `, root ${peer}`;
-  const lines = [`${data.labels[data.rank[i]]}: ${kind === "compute" && name ? name : kind}${whom}`];
+  const lines = [`${data.whose[data.rank[i]]}: ${data.named[data.kind[i]] && name || kind}${whom}`];
+  if (!data.named[data.kind[i]] && name) lines.push(name);
   if (data.nbytes[i]) lines.push(bytes(data.nbytes[i]));
   lines.push(times(data, i));
   if (data.wait[i] > 0) lines.push(`stood still for ${seconds(data.wait[i])}`);
@@ -33,11 +34,24 @@ function render({ model, el }) {
     root.append(make("div", { class: "ls-hint" }, "Nothing was recorded: no rank computed or communicated."));
     return undefined;
   }
-  const { readout, undo } = explore(root, data, model.get("label"));
-  root.append(legend(data));
-  if (data.notes) root.append(make("div", { class: "ls-hint" }, data.notes));
-  root.append(readout);
-  return undo;
+  const area = make("div"), views = model.get("views");
+  let undo = () => {};
+  const show = (shown) => {
+    undo();
+    area.replaceChildren();
+    const explored = explore(area, shown, model.get("label"));
+    undo = explored.undo;
+    area.append(legend(shown), ...(shown.notes ? [make("div", { class: "ls-hint" }, shown.notes)] : []), explored.readout);
+  };
+  const buttons = views.map(([name, view]) => make("button", { type: "button", "aria-pressed": "false", onclick: (event) => {
+    const pressed = event.currentTarget, on = pressed.getAttribute("aria-pressed") === "false";
+    for (const button of buttons) button.setAttribute("aria-pressed", String(on && button === pressed));
+    show(on ? view : data);
+  } }, name));
+  if (buttons.length) root.append(make("div", { class: "ls-bar" }, ...buttons));
+  root.append(area);
+  show(data);
+  return () => undo();
 }
 
 function legend(data) {
@@ -49,13 +63,34 @@ function legend(data) {
   return make("div", { class: "ls-legend" }, ...shown);
 }
 
+const MOST_STEPS = 200;
+
+/** The times at which the clock stops: whenever something begins or ends, or evenly spread where that is too often. */
+function momentsOf(data) {
+  const found = [...new Set([0, ...data.began, ...data.end, data.total])].filter((t) => t >= 0).sort((a, b) => a - b);
+  return found.length <= MOST_STEPS + 1 ? found : Array.from({ length: MOST_STEPS + 1 }, (_, k) => (data.total * k) / MOST_STEPS);
+}
+
+/** What is under way at a moment, in words: the lanes that do the same are named together. */
+function underWay(data, moment) {
+  const lanes = new Map();
+  for (let i = 0; i < data.start.length; i++) {
+    if (data.start[i] >= moment || moment > data.end[i]) continue;
+    const does = moment > data.began[i] ? data.kinds[data.kind[i]] : `${data.kinds[data.kind[i]]} waits`;
+    lanes.set(does, (lanes.get(does) ?? new Set()).add(data.labels[data.rank[i]]));
+  }
+  const told = [...lanes].map(([does, who]) => `${does}: ${[...who].slice(0, 8).join(", ")}${who.size > 8 ? " …" : ""}`);
+  return `${seconds(moment)}. ${told.join("; ") || "Nothing is under way"}.`;
+}
+
 /** The canvas with everything that one can do to it; where the chosen event is told, and what ends it. */
 function explore(root, data, caption) {
   const lanes = lanesOf(data), lay = new Layout(data, 860, false);
-  const canvas = make("canvas", { tabindex: "0", role: "img", "aria-label": `${caption}. Plus and minus zoom, left and right move, 0 resets, n and p go from event to event.` });
+  const canvas = make("canvas", { tabindex: "0", role: "img", "aria-label": `${caption}. Plus and minus zoom, left and right move, 0 resets, n and p go from event to event, space plays.` });
   const readout = make("div", { class: "ls-readout ls-lines", "aria-live": "polite" }), rest = "Point at a bar, or press n and p, to read it.";
   const hint = make("span", { class: "ls-hint" });
-  let chosen = -1, tall = false, asked = 0;
+  const moments = momentsOf(data), last = () => moments.length - 1;
+  let chosen = -1, tall = false, asked = 0, clock = null;
 
   const draw = () => {
     asked = 0;
@@ -67,9 +102,9 @@ function explore(root, data, caption) {
     const context = canvas.getContext("2d");
     context.scale(ratio, ratio);
     const crowded = paint(context, lay, lanes, coloursOf(root), chosen);
+    if (clock !== null) paintClock(context, lay, coloursOf(root), clock);
     hint.textContent = crowded ? `Arrows: the first ${MOST_ARROWS} messages only. Zoom in to see all.` : "Click the figure, then the wheel zooms. Drag moves it.";
-    root.dataset.from = lay.from;
-    root.dataset.to = lay.to;
+    Object.assign(canvas.closest(".ls-figure").dataset, { from: lay.from, to: lay.to });
   };
   const redraw = () => { asked ||= requestAnimationFrame(draw); };
   const choose = (i) => {
@@ -84,11 +119,22 @@ function explore(root, data, caption) {
     if (data.start[next] < lay.from || data.start[next] > lay.to) lay.show(data.start[next] - (lay.to - lay.from) / 2, lay.to - lay.from);
     choose(next);
   };
+  const control = controls({
+    name: "step", pause: () => Math.max(60, Math.min(500, 15_000 / last())), at: last(), last,
+    told: (step) => (step === last() ? "all" : seconds(moments[step])),
+    draw: (step) => {
+      clock = step === last() ? null : moments[step];
+      if (clock !== null && (clock < lay.from || clock > lay.to)) lay.show(clock - (lay.to - lay.from) / 2, lay.to - lay.from);
+      choose(-1);
+      readout.replaceChildren(make("div", {}, clock === null ? rest : underWay(data, clock)));
+      redraw();
+    },
+  });
   const middle = () => (lay.from + lay.to) / 2, reset = () => lay.show(0, data.total || 1);
   const actions = {
     "+": () => lay.zoom(1.5, middle()), "=": () => lay.zoom(1.5, middle()), "-": () => lay.zoom(1 / 1.5, middle()),
     ArrowLeft: () => lay.pan((lay.from - lay.to) / 8), ArrowRight: () => lay.pan((lay.to - lay.from) / 8),
-    0: reset, Home: reset, n: () => go(1), p: () => go(-1), Escape: () => choose(-1),
+    0: reset, Home: reset, n: () => go(1), p: () => go(-1), Escape: () => choose(-1), " ": control.toggle,
   };
   const does = (key) => () => { actions[key](); redraw(); };
 
@@ -126,6 +172,7 @@ function explore(root, data, caption) {
   bar.append(hint);
   const scroller = make("div", { class: "ls-scroll" }, canvas);
   readout.append(rest);
+  if (last() > 1) root.append(make("div", { class: "ls-bar" }, ...control.nodes));
   root.append(bar, scroller);
 
   const resized = new ResizeObserver(() => { lay.width = Math.max(320, scroller.clientWidth || 860); redraw(); });
@@ -133,7 +180,7 @@ function explore(root, data, caption) {
   const themed = new MutationObserver(redraw);
   themed.observe(document.body, { attributes: true });
   draw();
-  return { readout, undo: () => { resized.disconnect(); themed.disconnect(); } };
+  return { readout, undo: () => { control.stop(); resized.disconnect(); themed.disconnect(); } };
 }
 
 export default { render };

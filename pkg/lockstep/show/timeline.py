@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from lockstep.errors import RunError, UsageError
@@ -9,6 +11,8 @@ from lockstep.events import Event, Outcome, Trace
 from lockstep.show import palette, quantities, svg, timeline_svg
 from lockstep.show.figure import Drawn, script
 from lockstep.show.lanes import PALE, Lanes
+from lockstep.show.phases import NAMES, phased
+from lockstep.show.shared_lanes import SharedLanes, folded
 from lockstep.show.waiting import Waiting
 
 MOST = 50_000  # events that a page is given, some 20 bytes each
@@ -17,21 +21,26 @@ MOST = 50_000  # events that a page is given, some 20 bytes each
 class Timeline(Drawn):
     """Lanes, on a canvas in the page, with zoom, pan, and what the pointer is on. See ``timeline``."""
 
-    module = script("canvas", "timeline")
+    module = script("controls", "canvas", "timeline")
     title = "Timeline"
+    lanes: Lanes
+    views: Mapping[str, Lanes] = MappingProxyType({})  # other ways to see it, by the name of their button
 
     def __init__(self, trace: Trace, total: float | None = None, waits: Waiting | None = None) -> None:
-        self.lanes: Lanes = Lanes.of(trace, total)
+        self.lanes = folded(trace, total) if waits is None else Lanes.of(trace, total)
         self.waits = waits
+        if isinstance(self.lanes, SharedLanes) and self.lanes.whole is not None:
+            self.views = {"Each rank by itself": self.lanes.whole}
 
     def state(self) -> dict[str, Any]:
         waiting = self.waits.svg() if self.waits else ""
         data = columns(self.lanes) if self.has_lanes else None
-        return {"data": data, "title": self.title, "label": self._label(), "waiting": waiting}
+        views = [[name, columns(lanes)] for name, lanes in self.views.items()] if self.has_lanes else []
+        return {"data": data, "views": views, "title": self.title, "label": self._label(), "waiting": waiting}
 
     @property
     def has_lanes(self) -> bool:
-        """A run that got stuck before its clock moved has none: all of it would lie on one line."""
+        """A run that got stuck before its clock moved has none: all of it would be on one line."""
         return self.waits is None or self.lanes.total > 0
 
     def _label(self) -> str:
@@ -44,7 +53,7 @@ class Timeline(Drawn):
         return f"{self.title}: {self._label()}{waits}"
 
     def svg(self) -> str:
-        """The static figure. For an error with states the picture of the waits stands above the timeline."""
+        """The static figure. For an error with states the wait-for graph is above the timeline."""
         if self.waits is None:
             return timeline_svg.draw(self.lanes, self.title)
         if not self.has_lanes:
@@ -67,7 +76,12 @@ def timeline(of: Trace | Outcome | RunError) -> Timeline:
     if isinstance(of, RunError):
         trace = of.trace if of.trace is not None else Trace(ranks=len(of.states))
         return Timeline(trace, waits=Waiting.of(of.states) if of.states else None)
-    if isinstance(getattr(of, "trace", None), Trace):
+    if isinstance(of, Outcome):
+        figure = Timeline(phased(of), of.time)
+        if figure.lanes.kinds & set(NAMES):
+            figure.views = {**figure.views, "Operations": folded(of.trace, of.time)}
+        return figure
+    if isinstance(getattr(of, "trace", None), Trace):  # a part of a run, say
         return Timeline(of.trace, getattr(of, "time", None))
     raise UsageError(f"timeline() draws a Trace, the Result of run() or the error of a run, not a {type(of).__name__}.")
 
@@ -86,12 +100,15 @@ def columns(lanes: Lanes) -> dict[str, Any]:
         "total": lanes.total,
         "left": lanes.left,
         "labels": lanes.labels,
+        "whose": lanes.whose,
         "labelled": lanes.labelled,
         "joins": [[*join] for join in lanes.joins],
+        "ends": [[*end, quantities.seconds(end.seconds)] for end in lanes.ends],
         "speeds": [lanes.speeds.get(rank, "") for rank in range(lanes.ranks)] if lanes.speeds else [],
         "notes": " · ".join(lanes.notes),
         "pale": PALE if lanes.waits else "",
         "kinds": kinds,
+        "named": [kind in lanes.named for kind in kinds],
         "colours": [palette.colour(k) for k in kinds],
         "inks": [palette.text_on(palette.colour(k)) for k in kinds],
         "names": names,

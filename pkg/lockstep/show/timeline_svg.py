@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from math import ceil
+from typing import Any
 
 from lockstep.events import Event
 from lockstep.show import palette, quantities, svg
@@ -17,6 +17,7 @@ from lockstep.show.lanes import PALE, ROWS, Arrow, Lanes, waits
 WIDTH, EDGE, HEAD = svg.WIDTH, 14.0, 24.0  # HEAD: the caption's first line
 TITLED = 400  # with more bars than this, they have no description of their own
 ARROWS = 240
+LINE = 12.0 - 1e-6  # pixels from label to label, at least
 DOTTED = 6.0  # pixels of a row that have room for dots
 LEGEND = 450.0  # pixels of the legend's columns, three or two
 
@@ -28,7 +29,7 @@ def draw(lanes: Lanes, title: str = "Timeline") -> str:
 
 
 def parts(lanes: Lanes) -> tuple[float, list[str]]:
-    """The figure's height and what stands on it, to be put under another one."""
+    """The figure's height and its elements, to be put under another one."""
     lay = Layout(lanes)
     body = [svg.text(EDGE, HEAD + 18 * i, told, 13, font_weight=600) for i, told in enumerate(lay.caption)]
     if lanes.trace.events:
@@ -39,6 +40,7 @@ def parts(lanes: Lanes) -> tuple[float, list[str]]:
             *_bars(lay),
             *_joins(lay),
             *arrows,
+            *_ends(lay),
             *_labels(lay),
             *_axis(lay),
             *_legend(lay),
@@ -92,11 +94,12 @@ class Layout:
 
 
 def _backdrop(lay: Layout) -> Iterator[str]:
-    every = ceil(12 / lay.pitch)
+    room = 0.0  # where the next label may stand
     for rank in range(lay.lanes.ranks):
         yield svg.lane(lay.left, lay.y(rank), WIDTH - lay.left - EDGE, lay.lane)
         middle = lay.y(rank) + lay.lane / 2 + 4
-        if rank % every == 0:
+        if lay.lanes.labels[rank] and middle >= room:
+            room = middle + LINE
             yield svg.text(lay.lanes.labelled - 8, middle, lay.lanes.labels[rank], text_anchor="end")
         if rank in lay.lanes.speeds:
             yield svg.text(lay.left - 8, middle, lay.lanes.speeds[rank], text_anchor="end", font_weight=600)
@@ -113,21 +116,22 @@ def _bars(lay: Layout) -> Iterator[str]:
 
 def _bar(lay: Layout, e: Event, y: float) -> str:
     title, colour, height = svg.title(lay.lanes.describe(e)), palette.colour(e.kind), lay.row - 1
-    full = {
-        "x": lay.x(e.start), "y": y, "width": max(1.5, (e.end - e.start) * lay.scale), "height": height,
-        "fill": colour, "stroke": palette.PAPER, "stroke_width": 0.4,
-    }  # fmt: skip
+    look: dict[str, Any] = {"fill": colour, "stroke": palette.PAPER, "stroke_width": 0.4}
+    place = (lay.x(e.start), y, max(1.5, e.duration * lay.scale), height)
     if not waits(e):
-        return svg.element("rect", title, **full)
-    parts = [_pale(colour, lay.x(e.posted), y, max(1.5, (e.start - e.posted) * lay.scale), height)]
+        return svg.bar(*place, e.duration, title, **look)
+    parts = [_pale(colour, lay.x(e.posted), y, max(1.5, (e.start - e.posted) * lay.scale), height, e.start - e.posted)]
     if e.end > e.start:
-        parts.append(svg.element("rect", **full))
+        parts.append(svg.bar(*place, e.duration, **look))
     return svg.element("g", title, *parts)
 
 
-def _pale(colour: str, x: float, y: float, width: float, height: float) -> str:
-    place = {"x": x, "y": y, "width": width, "height": height}
-    return svg.element("rect", **place, fill=colour, fill_opacity=palette.PALE, stroke=colour, stroke_width=0.8)
+def _pale(colour: str, x: float, y: float, width: float, height: float, waited: float | None = None) -> str:
+    """``waited``: the seconds that its length stands for; None in a legend."""
+    look: dict[str, Any] = {"fill": colour, "fill_opacity": palette.PALE, "stroke": colour, "stroke_width": 0.8}
+    if waited is None:
+        return svg.element("rect", x=x, y=y, width=width, height=height, **look)
+    return svg.bar(x, y, width, height, waited, **look)
 
 
 def _labels(lay: Layout) -> Iterator[str]:
@@ -135,12 +139,12 @@ def _labels(lay: Layout) -> Iterator[str]:
     if lay.row < 12 or len(lay.lanes.trace) > TITLED:
         return
     for e, row in zip(lay.lanes.trace.events, lay.lanes.rows, strict=True):
-        word = e.name or e.kind if e.kind == "compute" else e.kind
+        word = lay.lanes.word(e)
         room, y = (7.2 * len(word) + 6) / lay.scale, lay.y(e.rank, row) + lay.row / 2 + 4
         if e.end - e.start > room:
             ink = palette.text_on(palette.colour(e.kind))
             yield svg.text(lay.x(e.start) + 4, y, word, fill=ink)
-        elif e.start - e.posted > room and row < ROWS - 1:  # in the last row others may lie above it
+        elif e.start - e.posted > room and row < ROWS - 1:  # in the last row others may be above it
             yield svg.text(lay.x(e.posted) + 4, y, word, fill=palette.INK)
 
 
@@ -187,7 +191,8 @@ def _arrow(lay: Layout, a: Arrow) -> str:
     y1, y2 = lay.y(a.source, rows[a.send]), lay.y(a.target, rows[a.recv])
     y1, y2 = (y1 + lay.row, y2) if y1 < y2 else (y1, y2 + lay.row)  # from rim to rim
     drawn = svg.arrow(lay.x(a.start), y1, lay.x(a.end), y2, head=min(6.0, lay.row), stroke_width=0.9)
-    told = f"{quantities.nbytes(events[a.send].nbytes)} from rank {a.source} to rank {a.target}"
+    labels = lay.lanes.labels
+    told = f"{quantities.nbytes(events[a.send].nbytes)} from {labels[a.source]} to {labels[a.target]}"
     return svg.element("g", svg.title(told), drawn, opacity=0.75 if lay.row >= 8 else 0.35)
 
 
@@ -202,6 +207,14 @@ def _joins(lay: Layout) -> Iterator[str]:
             yield svg.element("circle", **place, r=3, fill=palette.INK, class_="ls-ink")
 
 
+def _ends(lay: Layout) -> Iterator[str]:
+    for lane, seconds in lay.lanes.ends:
+        x, y, told = lay.x(seconds), lay.y(lane), quantities.seconds(seconds)
+        yield svg.line(x, y - 2, x, y + lay.lane + 2, stroke_width=1.5)
+        place = min(x + 4, WIDTH - 6 - svg.length(told, is_bold=True))
+        yield svg.text(place, y + lay.row / 2 + 4, told, font_weight=600)
+
+
 def _axis(lay: Layout) -> Iterator[str]:
     scale, unit = quantities.time_unit(lay.lanes.total)
     marks = quantities.ticks(0.0, lay.lanes.total / scale, 6)
@@ -210,7 +223,8 @@ def _axis(lay: Layout) -> Iterator[str]:
     for mark in marks:
         x = lay.x(mark * scale)
         yield svg.line(x, y, x, y + 4, stroke=palette.FAINT)
-        yield svg.faint(x, y + 16, f"{mark:.6g}", text_anchor="middle")
+        told = quantities.plain(mark)
+        yield svg.faint(min(x, WIDTH - 4 - svg.length(told) / 2), y + 16, told, text_anchor="middle")
     yield svg.faint(EDGE, y + 16, unit)
 
 

@@ -1,6 +1,6 @@
-"""Who waits for whom: the ranks of a failed run on a circle, an arrow from each to the ranks it waits for.
+"""The wait-for graph of a failed run: its ranks on a circle, an arrow from each to the ranks that it waits for.
 
-In a deadlock the arrows close a circle; its ranks stand in its order, and its arrows are drawn in colour.
+In a deadlock the arrows close a circle; its ranks are placed in its order, and its arrows are drawn in colour.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from lockstep.deadlock_report import wait_cycle
 from lockstep.errors import RankState
 from lockstep.show import palette, svg
 
-SHOWN = 12  # ranks on the circle, and rows beside it
+SHOWN = 12  # ranks on the circle, and rows next to it
 WIDTH, RADIUS, CENTRE, TOP = svg.WIDTH, 64.0, 94.0, 58.0
 BESIDE = 2 * CENTRE + 10  # where the rows begin
 LINE = 17.0  # from line to line
-CYCLE = "#C0392B"
-STATES = {"waiting": "#E69F00", "computing": "#B5B9BF", "finished": "#3F8F5F", "raised": "#C0392B", "died": "#6E1600"}
+CYCLE = palette.ROLES["wrong"]
+STATES = {
+    "waiting": palette.ROLES["marked"], "computing": palette.ROLES["work"], "finished": palette.ROLES["right"],
+    "raised": palette.ROLES["wrong"], "died": palette.INK,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Waiting:
     """The states, those of the wait-for cycle first and in its order."""
 
     states: tuple[RankState, ...]
-    cycle: tuple[int, ...]  # ranks, each of which waits for the next and the last for the first; empty if there is none
+    cycle: tuple[int, ...]  # the cycle: each rank waits for the next, the last for the first; empty if there is none
 
     @classmethod
     def of(cls, states: Sequence[RankState]) -> Waiting:
@@ -56,7 +59,7 @@ class Waiting:
         return "; ".join(str(s) for s in self.states[:SHOWN])
 
     def parts(self) -> tuple[float, list[str]]:
-        """The figure's height and what stands on it."""
+        """The figure's height and its elements."""
         shown = self.states[:SHOWN]
         left_out = len(self.states) - len(shown)
         head = svg.wrapped(self.sentence(), WIDTH - 28, 13)
@@ -96,7 +99,7 @@ def _on_circle(i: int, n: int, middle: float) -> tuple[float, float]:
 
 
 def _wait(a: tuple[float, float], b: tuple[float, float], radius: float, s: RankState, in_cycle: bool) -> str:
-    """From rim to rim, a little beside the direct line, so that two who wait for each other show two arrows."""
+    """From rim to rim, a little off the direct line, so that two who wait for each other show two arrows."""
     length = math.hypot(b[0] - a[0], b[1] - a[1])
     if not length:
         return ""

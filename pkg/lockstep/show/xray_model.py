@@ -1,4 +1,4 @@
-"""What a cell of an X-ray shows: for each rank, whether its numbers are in it, and whether they belong there.
+"""The cells of an X-ray, as data: for each rank, whether its numbers are in it, and whether they belong there.
 
 Neighbouring elements that hold the same, each in its place, are one band: mostly a chunk of a ring. Bands are those of
 all frames together, so that they stay where they are from step to step.
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from lockstep.dye.dyed import Cell, Dyed, Move, Part, Row
-from lockstep.dye.wanted import Wanted
+from lockstep.dye.expected import Wanted
+from lockstep.dye.provenance import Cell, Dyed, Move, Part, Row
 
 State = Literal["in", "missing", "strange", "absent"]
 Shares = dict[tuple[int, int], Fraction]  # (rank, element): how often

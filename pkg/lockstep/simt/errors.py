@@ -1,4 +1,4 @@
-"""What the warp machine refuses, with the line of the kernel that it is about."""
+"""The error of a kernel that the warp machine cannot run, with its line."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from lockstep.errors import LockstepError
 
 
 class KernelError(LockstepError):
-    """A kernel that no GPU could run as it is written, or that the machine does not know how to.
+    """A kernel that no GPU could run as it is written, or that the machine does not support.
 
-    ``line``: the line's number in the file or the cell that the kernel stands in; 0 if no line is to blame.
-    ``function``: the device function that it belongs to; "" for the kernel itself.
-    """
+    ``line``: the line's number in the file or the cell that has the kernel; 0 if no line is to blame. ``function``: the
+    device function that it belongs to; "" for the kernel itself."""
 
     def __init__(self, message: str, remedy: str = "", line: int = 0, function: str = "") -> None:
         place = f"Line {line} of {function}" if function else f"Line {line}"

@@ -1,4 +1,4 @@
-"""What a kernel computes with: one value for the whole warp, or one for each of its 32 lanes; always of numba's type.
+"""The values of a kernel: one for the whole warp, or one for each of its 32 lanes; always of the type numba infers.
 
 A value is a numpy scalar (the same in every lane) or an array of 32. Python has one type for whole numbers and one for
 fractions. A GPU has many, and numba chooses among them: whole numbers become 64 bits wide when they are computed with,
@@ -21,7 +21,7 @@ Operation = Callable[[Value, Value], Value]
 
 
 def typed(constant: object) -> Value:
-    """A Python number as numba types it: bool, int64, float64."""
+    """A Python number in the type that numba gives it: bool, int64, float64."""
     if isinstance(constant, bool | np.bool_):
         return np.bool_(constant)
     if isinstance(constant, int):
@@ -34,7 +34,8 @@ def typed(constant: object) -> Value:
 
 
 class Conversions(dict[tuple[str, str], Any]):
-    """By the type codes of both operands: the type in which numba computes; None where numpy does the same unasked."""
+    """By the type codes of both operands, the type in which numba computes; None where NumPy does the same by
+    itself."""
 
     def __init__(self, rule: Callable[[np.dtype[Any], np.dtype[Any]], np.dtype[Any] | None]) -> None:
         super().__init__()
@@ -48,7 +49,7 @@ class Conversions(dict[tuple[str, str], Any]):
 
 
 def arithmetic(left: np.dtype[Any], right: np.dtype[Any]) -> np.dtype[Any]:
-    """Whole numbers become int64, or uint64 if both are unsigned; all others are promoted as in numpy."""
+    """The result type of arithmetic: of whole numbers int64, or uint64 if both are unsigned; otherwise as in NumPy."""
     if left.kind in "iub" and right.kind in "iub":
         return np.dtype(np.uint64 if left.kind == right.kind == "u" else np.int64)
     return np.promote_types(left, right)
@@ -59,7 +60,7 @@ def bitwise(left: np.dtype[Any], right: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def power(left: np.dtype[Any], right: np.dtype[Any]) -> np.dtype[Any]:
-    """A float keeps its type when it is raised to a whole number."""
+    """The result type of a power: a float keeps its type when it is raised to a whole number."""
     return left if left.kind == "f" and right.kind in "iub" else arithmetic(left, right)
 
 
@@ -126,12 +127,12 @@ UNARY: dict[str, Callable[[Value], Value]] = {
 
 
 def widened(value: Value) -> Value:
-    """Whole numbers as numba computes with them."""
+    """Whole numbers in the type that numba computes with."""
     return value.astype(arithmetic(value.dtype, value.dtype)) if value.dtype.kind in "iub" else value
 
 
 def truth(value: Value) -> Value:
-    """What an ``if`` sees: one bool, or 32."""
+    """The truth value, as an ``if`` uses it: one bool, or 32."""
     return value if value.dtype.char == "?" else value != 0
 
 

@@ -14,13 +14,12 @@ from lockstep.errors import UsageError
 from lockstep.simt.interpreter.kernel_source import Source
 from lockstep.simt.interpreter.program import Program
 from lockstep.simt.lane_values import Value, typed
-from lockstep.simt.line_counts import COUNTED, LineCounts, table, total
 from lockstep.simt.memory import Array, GlobalMemory
+from lockstep.simt.profile import COUNTED, LineCounts, Recorder, Step, table, total
 from lockstep.simt.race_detection.findings import Coordinates, Finding, Findings
-from lockstep.simt.race_detection.grid_hazards import GridHazards
+from lockstep.simt.race_detection.hazards import GridHazards
 from lockstep.simt.schedule import run_block, run_grid
 from lockstep.simt.warp import Block, Shape
-from lockstep.simt.warp_recorder import Recorder, Step
 
 THREADS = 1024  # of a block, at most
 AXES = (1024, 1024, 64)  # of a block, at most, along x, y and z
@@ -29,12 +28,11 @@ SHARED = 227 * 1024  # bytes that a block can have on an H100
 
 @dataclass(frozen=True, repr=False)
 class Launch:
-    """What the machine saw.
+    """The results of a launch.
 
     ``lines``: the counts of each line of the kernel, in order, then those of the device functions that it calls.
-    ``findings``: what is wrong with the kernel, in the order of its lines; empty for a healthy one.
-    ``steps``: the way of the warp that was to be recorded.
-    """
+    ``findings``: errors of the kernel, in the order of its lines; empty for a correct one. ``steps``: the steps of the
+    warp that was to be recorded."""
 
     kernel: str
     grid: Coordinates

@@ -1,7 +1,7 @@
 """The active mask: which of a warp's 32 lanes take part in an instruction.
 
-A warp has one program counter. Where its lanes disagree about an ``if``, it goes both ways one after the other, each
-time with a part of its lanes switched off.
+A warp has one program counter. Where its lanes diverge at an ``if``, it executes both branches one after the other,
+each time with a part of its lanes switched off.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Mask:
         return cls(lanes, int(np.count_nonzero(lanes)))
 
     def split(self, test: Any) -> tuple[Mask, Mask]:
-        """The active lanes where ``test`` (one bool, or one for each lane) holds, and those where it does not."""
+        """The active lanes where ``test`` (one bool, or one for each lane) is true, and those where it is false."""
         if not isinstance(test, np.ndarray):
             return (self, NONE) if test else (NONE, self)
         held = self.lanes & test
@@ -41,7 +41,7 @@ class Mask:
         return Mask(held, count), Mask(self.lanes ^ held, self.count - count)
 
     def __or__(self, other: Mask) -> Mask:
-        """Lanes come together again. No lane can come from both sides."""
+        """The union: lanes reconverge. No lane can come from both sides."""
         if not other.count:
             return self
         if not self.count:
@@ -53,7 +53,7 @@ class Mask:
         return Mask.of(self.lanes & ~other.lanes) if other.count else self
 
     def bits(self) -> int:
-        """As CUDA writes a mask: lane 0 is the lowest bit."""
+        """The mask as CUDA writes it: lane 0 is the lowest bit."""
         return sum(1 << int(lane) for lane in np.flatnonzero(self.lanes))
 
 

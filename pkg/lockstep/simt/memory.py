@@ -1,7 +1,7 @@
-"""The memories of a GPU, and what a kernel knows of them: arrays.
+"""The memories of a GPU, and the arrays through which a kernel accesses them.
 
 global   one for the whole grid: the arrays that were passed in. They are changed in place.
-shared   one for each block: gone when the block has ended, and full of rubbish when it begins.
+shared   one for each block: gone when the block has ended, and uninitialised when it begins.
 local    one for each thread: registers, as far as they last.
 constant arrays from outside of the kernel, compiled into it.
 """
@@ -28,8 +28,7 @@ RUBBISH = 0x5EAD
 class Memory:
     """One allocation: ``flat`` are its items, ``base`` is the address of the first one in bytes.
 
-    ``written`` says which items have a value; None where all have, as in what the host passed in.
-    """
+    ``written`` is true for items that have a value; None where all have, as in what the host passed in."""
 
     def __init__(
         self,
@@ -51,7 +50,7 @@ class Memory:
 
     @classmethod
     def unwritten(cls, name: str, space: Space, shape: Sequence[int], dtype: np.dtype[Any], copies: int = 1) -> Memory:
-        """Shared or local memory as a kernel finds it. ``copies``: of each item, one for each lane."""
+        """Shared or local memory as a kernel finds it, uninitialised. ``copies``: of each item, one for each lane."""
         size = math.prod(shape) * copies
         return cls(name, space, np.full(size, rubbish(dtype)), 0, np.zeros(size, bool), shape)
 
@@ -64,7 +63,7 @@ class Memory:
 
 
 def rubbish(dtype: np.dtype[Any]) -> Any:
-    """What memory holds that nobody has written to: NaN, or a strange number. Real memory holds something else."""
+    """The contents of uninitialised memory: NaN, or a strange number. Real memory holds something else."""
     return dtype.type(math.nan if dtype.kind in "fc" else RUBBISH & 127)
 
 
@@ -111,7 +110,8 @@ class Array:
 
 
 def whole(memory: Memory, shape: Sequence[int], interleaved: bool = False) -> Array:
-    """All of a memory, in C order. ``interleaved``: each lane has its own, item by item beside its neighbours'."""
+    """An array of all of a memory, in C order. ``interleaved``: each lane has its own, item by item next to its
+    neighbours'."""
     step = LANES if interleaved else 1
     strides = tuple(step * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
     return Array(memory, np.arange(LANES) if interleaved else None, shape, strides)
@@ -122,7 +122,8 @@ def constant_array(name: str, array: NDArray[Any]) -> Array:
 
 
 class GlobalMemory:
-    """Where the arrays of the host lie for a kernel. Views of one array share its memory, as slices on a device do."""
+    """The placement of the host's arrays in global memory. Views of one array share its memory, as slices on a device
+    do."""
 
     def __init__(self) -> None:
         self._of: dict[tuple[int, str], Memory] = {}
@@ -130,7 +131,7 @@ class GlobalMemory:
         self._next = ALIGNMENT
 
     def array(self, passed: NDArray[Any], name: str) -> Array:
-        """Raises UsageError for what a GPU could not be given."""
+        """The array for a kernel's argument. Raises UsageError for what could not be passed to a GPU."""
         if passed.dtype.kind not in "biufc" or passed.dtype.byteorder == ">":
             raise UsageError(f"{name} has items of type {passed.dtype}.", "Pass an array of numbers.")
         if not passed.flags.writeable:

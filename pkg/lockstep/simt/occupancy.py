@@ -1,8 +1,8 @@
-"""How many warps are at home on one streaming multiprocessor (SM), and what keeps others out.
+"""Occupancy: how many warps are resident on one streaming multiprocessor (SM), and which resource limits them.
 
 A warp that waits for memory costs nothing as long as another one can issue: an SM switches between its resident warps
-from one cycle to the next. A block moves in whole or not at all, and brings its threads, registers and shared memory;
-what runs out first limits how many blocks fit. Occupancy is the share of the SM's places for warps that are taken.
+from one cycle to the next. A block becomes resident as a whole, with all its threads, registers and shared memory; the
+resource that runs out first limits how many blocks fit. Occupancy is the share of the SM's warp slots that are used.
 
 Limits by compute capability: NVIDIA, "CUDA C++ Programming Guide", table "Technical Specifications per Compute
 Capability". Registers are given out to warps in units of 256, shared memory to blocks in units of 128 bytes (from 8.0
@@ -24,7 +24,7 @@ KIB = 1024
 
 @dataclass(frozen=True)
 class SM:
-    """What one streaming multiprocessor offers."""
+    """The resources of one streaming multiprocessor."""
 
     name: str
     warps: int

@@ -1,10 +1,10 @@
-"""In which order warps and blocks run: one after the other, to the next barrier or to the end; who waits gives way.
+"""The order in which warps and blocks run: one after another, each to its next barrier or to its end.
 
-A GPU promises no order, and a kernel that needs one has a race, which is found. A warp that can only wait for another
-thread (``spinning``) lets the other warps of its block run first, then the next blocks, then is asked again. If nobody
-is left who could do anything, it waits for ever, and is told.
+A GPU guarantees no order, and a kernel that needs one has a race, which is found. A warp that can only wait for another
+thread (``spinning``) yields to the other warps of its block, then to the next blocks, and is resumed later. If no other
+warp can make progress, it waits for ever, and that is reported.
 
-A GPU runs blocks at the same time as far as they fit; the others begin when these have ended. The machine lets RESIDENT
+A GPU runs as many blocks at the same time as fit; the others begin when these have ended. The machine lets RESIDENT
 blocks wait, as many as fit on an H100 however large they are: one on each of its multiprocessors.
 """
 
@@ -17,15 +17,15 @@ from lockstep.simt.errors import KernelError
 from lockstep.simt.interpreter.program import Program
 from lockstep.simt.lane_values import Value
 from lockstep.simt.masks import LANES
+from lockstep.simt.profile import Recorder
 from lockstep.simt.race_detection.findings import Findings
 from lockstep.simt.warp import Arrival, Block, Course, Spin, Warp, arrival_values
-from lockstep.simt.warp_recorder import Recorder
 
 RESIDENT = 132
 
 
 class Waiting(NamedTuple):
-    """A block gives way: some warps ``spin``, the others wait at a barrier. ``anew``: it has done something before."""
+    """A block yields: some warps ``spin``, the others wait at a barrier. ``anew``: it has made progress before."""
 
     spins: Mapping[Warp, Spin]
     arrivals: Mapping[Warp, Arrival]
@@ -36,7 +36,7 @@ BlockCourse = Generator[Waiting, None, None]
 
 
 def run_grid(courses: Iterator[BlockCourse]) -> None:
-    """Raises KernelError if a loop waits for ever."""
+    """Run all blocks. Raises KernelError if a loop waits for ever."""
     waiting: list[tuple[BlockCourse, Waiting]] = []
     for course in courses:
         waiting += _asked([course])
@@ -51,13 +51,13 @@ def run_grid(courses: Iterator[BlockCourse]) -> None:
 
 
 def _asked(courses: Sequence[BlockCourse]) -> list[tuple[BlockCourse, Waiting]]:
-    """Let each run on; those that still wait."""
+    """Resume each; returns those that still wait."""
     asked = [(course, next(course, None)) for course in courses]
     return [(course, at) for course, at in asked if at is not None]
 
 
 def _settled(waiting: list[tuple[BlockCourse, Waiting]]) -> list[tuple[BlockCourse, Waiting]]:
-    """Ask all again, until nobody has done anything."""
+    """Resume all again, until none makes progress."""
     while waiting:
         before = len(waiting)
         waiting = _asked([course for course, _ in waiting])
@@ -73,7 +73,7 @@ def run_block(
     findings: Findings,
     recorders: dict[tuple[int, int], Recorder],
 ) -> BlockCourse:
-    """All warps run to the next barrier, one after the other; then all go on."""
+    """Run all warps of a block to the next barrier, one after another; then all go on."""
     running: dict[Warp, Course] = {}
     for number in block.warps:
         warp = Warp(number, block, findings, recorders.get((block.number, number)))
@@ -89,7 +89,7 @@ def run_block(
 
 
 def _to_barrier(running: dict[Warp, Course], answer: Value) -> Generator[Waiting, None, dict[Warp, Arrival]]:
-    """Until all warps have come to a barrier or ended. ``running`` loses those that end."""
+    """Run until all warps have come to a barrier or ended. ``running`` loses those that end."""
     arrivals: dict[Warp, Arrival] = {}
     turning, anew = list(running), True
     while turning:
@@ -115,7 +115,7 @@ def _to_barrier(running: dict[Warp, Course], answer: Value) -> Generator[Waiting
 
 
 def _meet(block: Block, arrivals: dict[Warp, Arrival], findings: Findings) -> None:
-    """Warps that wait at different barriers, or for warps that have ended."""
+    """Report warps that wait at different barriers, or for warps that have ended."""
     places = {arrival.line.place: arrival.line for arrival in arrivals.values()}
     here, *elsewhere = sorted(places.values(), key=lambda line: line.number)
     first = next(iter(arrivals))
@@ -129,7 +129,8 @@ def _meet(block: Block, arrivals: dict[Warp, Arrival], findings: Findings) -> No
 
 
 def _endless(waiting: Sequence[Waiting], others: str) -> KernelError:
-    """The loop of a warp whose own lanes wait for each other, if there is one: no other thread can help it."""
+    """The error for a loop that waits for ever: preferably of a warp whose own lanes wait for each other, since no
+    other thread can help it."""
     spins = [(warp, spin, at) for at in waiting for warp, spin in at.spins.items()]
     warp, spin, at = next((found for found in spins if found[1].left.count), spins[0])
     told = f"{warp.threads(spin.mask.lanes)[0]} turns in this loop for ever: nothing on which its end depends changes"

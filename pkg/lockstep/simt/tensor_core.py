@@ -1,4 +1,4 @@
-"""Tensor cores: one instruction by which a warp multiplies small matrices, D = A·B + C, its operands spread over lanes.
+"""Tensor cores: one instruction of a warp multiplies small matrices, D = A·B + C, with operands spread over its lanes.
 
 ``mma.sync.m16n8k16`` takes A (16 x 16), B (16 x 8) in float16 or bfloat16 and C, D (16 x 8) in float32 or float16. No
 lane has a matrix: each holds a *fragment*, 8 items of A, 4 of B and 4 of C, in its registers. With g = lane // 4 and
@@ -7,7 +7,7 @@ t = lane % 4 (PTX ISA, "Matrix Fragments for mma.m16n8k16")::
     A: rows g and g + 8, columns 2t, 2t + 1, 2t + 8, 2t + 9       B: rows 2t, 2t + 1, 2t + 8, 2t + 9, column g
     C: rows g and g + 8, columns 2t, 2t + 1
 
-That is 2,048 multiply-adds for one instruction of a warp, where an ordinary one does 32.
+That is 2,048 multiply-adds in one instruction of a warp, where an ordinary one does 32.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ C_PLACES = _places([0, 0, 8, 8], [0, 1, 0, 1], _G, 2 * _T)
 
 
 def load_fragment(matrix: Matrix, places: Places) -> Fragment:
-    """Each lane takes its items: (32, 8) of A, (32, 4) of B or C."""
+    """The fragment of a matrix, each lane's items: (32, 8) of A, (32, 4) of B or C."""
     rows, columns = places
     wanted = int(rows.max()) + 1, int(columns.max()) + 1
     if matrix.shape != wanted:
@@ -48,7 +48,7 @@ def load_fragment(matrix: Matrix, places: Places) -> Fragment:
 
 
 def store_fragment(fragment: Fragment, places: Places) -> Matrix:
-    """All lanes put their items back together: the matrix."""
+    """The matrix of a fragment, from the items of all lanes."""
     rows, columns = places
     matrix = np.empty((int(rows.max()) + 1, int(columns.max()) + 1), fragment.dtype)
     matrix[rows, columns] = fragment
@@ -79,7 +79,8 @@ def bfloat16(values: Matrix) -> Matrix:
 
 
 def dot(x: Matrix, y: Matrix, accumulator: type[np.floating[Any]] = np.float32) -> float:
-    """x·y as tensor cores add it up: 16 exact products at a time onto an ``accumulator``, rounded after each step."""
+    """x·y as tensor cores add it up: 16 exact products at a time are added to an ``accumulator``, rounded after each
+    step."""
     if len(x) != len(y) or len(x) % K:
         raise UsageError(
             f"The vectors have {len(x)} and {len(y)} items.", f"Give two of one length, a multiple of {K}."

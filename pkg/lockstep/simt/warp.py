@@ -1,4 +1,4 @@
-"""Threads as a GPU runs them: warps of 32 lanes with one program counter, and blocks of warps with barriers."""
+"""SIMT execution: warps of 32 threads (lanes) with one program counter, and blocks of warps with barriers."""
 
 from __future__ import annotations
 
@@ -10,20 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lockstep.simt.lane_values import Value
-from lockstep.simt.line_counts import LineCounts
 from lockstep.simt.masks import LANES, NONE, Lanes, Mask
 from lockstep.simt.memory import Array, Memory, rubbish, whole
+from lockstep.simt.profile import LineCounts, Recorder
 from lockstep.simt.race_detection.findings import Coordinates, Findings, Thread, short
-from lockstep.simt.race_detection.grid_hazards import GridHazards
 from lockstep.simt.race_detection.happens_before import START, Clock, Stamp
-from lockstep.simt.race_detection.hazards import BlockHazards
-from lockstep.simt.warp_recorder import Recorder
+from lockstep.simt.race_detection.hazards import BlockHazards, GridHazards
 
 Vote = Literal["", "count", "and", "or"]
 
 
 class Arrival(NamedTuple):
-    """A warp has come to a barrier, with what its threads say there."""
+    """A warp has come to a barrier, with the votes of its threads."""
 
     line: LineCounts
     mask: Mask
@@ -32,11 +30,10 @@ class Arrival(NamedTuple):
 
 
 class Spin(NamedTuple):
-    """A warp turns in a loop that only another thread can end: its last turn changed nothing.
+    """A warp is in a loop that only another thread can end: its last iteration changed nothing.
 
-    ``mask``: the lanes that turn; ``left``: those that wait behind the loop; ``anew``: the turn before this one did
-    change something.
-    """
+    ``mask``: the lanes in the loop; ``left``: those that wait after it; ``anew``: the iteration before this one did
+    change something."""
 
     line: LineCounts
     mask: Mask
@@ -50,7 +47,7 @@ Course = Generator[Stop, Value, Mask]  # a warp's way through its kernel, from s
 
 @dataclass(eq=False)
 class Loop:
-    """Lanes that have left this loop, or this turn of it."""
+    """The lanes that have left this loop by break, or this iteration by continue."""
 
     broken: Mask = NONE
     continued: Mask = NONE
@@ -68,7 +65,7 @@ class Frame:
 
 
 class Block:
-    """One block of the grid: what its threads share."""
+    """One block of the grid: the state that its threads share."""
 
     def __init__(
         self, index: Coordinates, shape: Shape, findings: Findings, grid: GridHazards, shared_bytes: int = 0
@@ -101,7 +98,7 @@ class Block:
 
 
 class Shape:
-    """Grid and block, and where each warp's threads are in the block."""
+    """The sizes of grid and block, and the coordinates of each warp's threads in the block."""
 
     def __init__(self, grid: Coordinates, block: Coordinates) -> None:
         self.grid = grid
@@ -117,7 +114,8 @@ class Shape:
         return thread, (thread % x, thread // x % y, thread // (x * y))
 
     def of_warp(self, warp: int) -> tuple[NDArray[np.int64], tuple[Value, Value, Value]]:
-        """The threads' numbers in the block, and their x, y, z: arrays of 32. Lanes beyond it are never active."""
+        """The threads' numbers in the block, and their x, y, z: arrays of 32. Lanes beyond the block are never
+        active."""
         return self._of_warp[warp]
 
 
@@ -127,10 +125,10 @@ def _scalars(sizes: Sequence[int]) -> tuple[Value, Value, Value]:
 
 
 class Warp:
-    """32 threads. ``frame`` changes when it enters a device function; ``epoch`` counts its syncwarps.
+    """A warp of 32 threads. ``frame`` changes when it enters a device function; ``epoch`` counts its syncwarps.
 
-    ``suspects``: loops that may be waiting; only while there are any, stores look whether they change anything.
-    """
+    ``suspects``: the number of loops that may be waiting; only while there are any, stores check whether they change
+    anything."""
 
     def __init__(self, number: int, block: Block, findings: Findings, recorder: Recorder | None) -> None:
         shape = block.shape
@@ -150,7 +148,7 @@ class Warp:
         self.changes = 0
 
     def issue(self, line: LineCounts, mask: Mask) -> None:
-        """One instruction, for the mask's lanes."""
+        """Issue one instruction for the mask's lanes."""
         line.instructions += 1
         line.lanes += mask.count
         if self.recorder is not None:
@@ -161,7 +159,7 @@ class Warp:
 
 
 def arrival_values(arrivals: Sequence[Arrival]) -> Any:
-    """What a barrier gives back: how many threads said yes, whether all did, whether any did."""
+    """The result of a barrier: how many threads voted yes, whether all did, whether any did."""
     yes = sum(int(np.count_nonzero(arrival.holds & arrival.mask.lanes)) for arrival in arrivals)
     everybody = sum(arrival.mask.count for arrival in arrivals)
     return {"": None, "count": np.int64(yes), "and": np.bool_(yes == everybody), "or": np.bool_(yes > 0)}[

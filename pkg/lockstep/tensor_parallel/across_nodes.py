@@ -1,15 +1,16 @@
-"""Why tensor parallelism stays inside a node: the same step of the same block, on two machines that compute alike.
+"""Why tensor parallelism stays inside a node: the same step of the same block, on two networks of the same GPUs.
 
     inside     all K ranks in one node: links between GPUs
     across     the same GPUs, each in a node of its own or a few in each: the network between nodes
 
-What is sent is the same: four all-reduces of b·T·h numbers (``cost.tensor``). Nothing can be computed meanwhile, since
-each needs the product before it and gives what the next one needs: the ranks stand still. Data parallelism sends once a
-step, whatever the batch is, and hides it behind a backward pass: that is what the slow links are for.
+Both send the same: four all-reduces of b·T·h numbers (``cost.tensor_parallel``). Nothing overlaps with them, since each
+needs the product before it and the next product needs its result: the ranks idle. Data parallelism communicates once a
+step, whatever the size of the batch, and overlaps it with the backward pass: so the slow links are for data
+parallelism.
 
 Measured by others: Narayanan et al., "Efficient large-scale language model training on GPU clusters", arXiv:2104.04473,
-figure 13 (``data/megatron_sc21_figure13.csv``): with 64 A100 in nodes of 8 a GPU is fastest with K = 8, and slower on
-both sides, for more ranks of tensor parallelism leave the node and fewer leave more stages of a pipeline.
+figure 13 (``data/megatron_sc21_figure13.csv``): with 64 A100 in nodes of 8, throughput is best with K = 8, and lower on
+both sides: with more, tensor parallelism spans nodes; with fewer, the pipeline has more stages.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from lockstep.machines import Cluster, find
 from lockstep.models import Block
 from lockstep.tables import Table, published
 from lockstep.tally import counted
-from lockstep.tensor_parallel.block import ParallelBlock
 from lockstep.tensor_parallel.linear import PLAIN, Style
+from lockstep.tensor_parallel.transformer import ParallelBlock
 from lockstep.worlds import run
 
 RANKS = 8
@@ -35,7 +36,7 @@ DGX = find("dgx-a100")
 
 
 class Size(NamedTuple):
-    """Of a block, in bfloat16: examples, positions, width, heads."""
+    """The size of a block in bfloat16: examples, positions, width, heads."""
 
     b: int = 1
     T: int = 2048
@@ -47,8 +48,7 @@ GPT_3 = Size()
 
 
 class Spent(NamedTuple):
-    """Seconds of a step of a block: all of them, and those in which rank 0 stood still for others; bytes that it
-    all-reduced."""
+    """A step of a block: seconds, those that rank 0 spent waiting for others, and the bytes that it all-reduced."""
 
     seconds: float
     waiting: float
@@ -56,7 +56,7 @@ class Spent(NamedTuple):
 
 
 def nodes_of(ranks: int, cluster: Cluster = DGX) -> Cluster:
-    """The same devices and links, with so many ranks in a node."""
+    """The same devices and links, with ``ranks`` ranks in a node."""
     return replace(cluster, ranks_per_node=ranks)
 
 
@@ -70,7 +70,7 @@ def step(size: Size, style: Style = PLAIN) -> float:
 
 
 def spent(per_node: int, ranks: int = RANKS, size: Size = GPT_3, style: Style = PLAIN) -> Spent:
-    """On ``ranks`` ranks, ``per_node`` of which share a node."""
+    """A step on ``ranks`` ranks, in nodes of ``per_node`` ranks."""
     done = stepped(per_node, ranks, size, style)
     mine = [e for e in done.trace.of_rank(0) if e.kind != "compute"]
     return Spent(done.values[0], sum(e.wait for e in mine), sum(e.nbytes for e in mine))
@@ -78,26 +78,26 @@ def spent(per_node: int, ranks: int = RANKS, size: Size = GPT_3, style: Style = 
 
 @cache
 def stepped(per_node: int, ranks: int, size: Size, style: Style) -> Outcome:
-    """Such a step runs once, whatever is asked of it. (Without defaults: a cache takes a call that leaves one out for
-    another call.)"""
+    """Such a step, run once and cached. (No defaults: a cache takes a call with a default for a different call than
+    the one that spells it out.)"""
     return run(step, size, style, ranks=ranks, on=nodes_of(per_node), fake=True)
 
 
 class Passed(NamedTuple):
-    """The events of a step, from its begin at 0 on, and how many seconds it took."""
+    """The events of a step, which begins at 0, and how many seconds it took."""
 
     trace: Trace
     time: float
 
 
 def passed(per_node: int, ranks: int = RANKS, size: Size = GPT_3) -> Passed:
-    """The step alone: what built the layer before it is left out."""
+    """The step alone, without the construction of the layer before it."""
     done = stepped(per_node, ranks, size, PLAIN)
     return last_seconds(done, done.values[0])
 
 
 def last_seconds(done: Outcome, seconds: float) -> Passed:
-    """The last ``seconds`` of a run. What was computed without a break across their begin is cut there."""
+    """The last ``seconds`` of a run. An event that spans their begin is cut there."""
     begin = done.time - seconds
     shifted = [
         e._replace(start=max(0.0, e.start - begin), end=e.end - begin, posting=max(0.0, e.posted - begin))
@@ -124,14 +124,14 @@ def halved(n: int) -> list[int]:
 
 
 def figure_13() -> Table:
-    """As it was digitised: TFLOP/s a GPU by ranks of tensor parallelism, of 64 GPUs."""
+    """Figure 13 as digitised: TFLOP/s a GPU by ranks of tensor parallelism, on 64 GPUs."""
     rows = published("tensor_parallel", "megatron_sc21_figure13.csv")
     batches = list(dict.fromkeys(row["series"] for row in rows))
     by = {(row["series"], row["x"]): row["y"] for row in rows}
     xs = list(dict.fromkeys(row["x"] for row in rows))
-    told = [[x.split(";")[1], x.split(";")[0], *(by[batch, x] for batch in batches)] for x in xs]
+    cells = [[x.split(";")[1], x.split(";")[0], *(by[batch, x] for batch in batches)] for x in xs]
     title = "Figure 13 of arXiv:2104.04473: TFLOP/s a GPU, 162 billion parameters on 64 A100"
-    return Table(title, ["tensor-parallel ranks", "stages", *batches], told)
+    return Table(title, ["tensor-parallel ranks", "stages", *batches], cells)
 
 
 def _told(found: Spent, alone: Spent) -> list[str]:

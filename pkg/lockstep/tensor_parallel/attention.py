@@ -1,4 +1,4 @@
-"""Attention on K ranks: each rank has some of the heads, with all that belongs to them. Heads never talk to each other.
+"""Tensor-parallel attention: each rank has some of the heads, with all their weights. Heads never exchange anything.
 
     X (b, T, h)    H heads, G of which have keys and values (G = H in GPT-2; fewer: "grouped queries")    d = h/H
 
@@ -6,12 +6,12 @@
     rank 1    X ── 1 f ── its queries, keys, values ── 2 its heads ── its rows of the output layer ──┴─ 3 g ── on both
 
 One layer makes queries, keys and values: its outputs are [q_1 ... q_H, k_1 ... k_G, v_1 ... v_G], d numbers each. So a
-rank's columns of it are three stretches, not one: who cuts it like any other layer gives rank 0 queries alone.
+rank's columns of it are three ranges, not one: cut like any other layer, it would leave rank 0 with queries alone.
 
     H = 4, G = 4, K = 2    rank 0 has q_1 q_2 k_1 k_2 v_1 v_2, rank 1 the others
     H = 4, G = 2, K = 2    rank 0 has q_1 q_2 k_1 v_1
-    H = 4, G = 2, K = 4    rank 0 has q_1 k_1 v_1, rank 1 has q_2 k_1 v_1: 4 k_1 and v_1 are there twice, and the
-                           gradient of a weight that several ranks have is the sum of what they find
+    H = 4, G = 2, K = 4    rank 0 has q_1 k_1 v_1, rank 1 has q_2 k_1 v_1: 4 k_1 and v_1 are on two ranks, and the
+                           gradient of a weight that several ranks hold is the sum of theirs
 
 Where K doesn't divide the heads, some ranks have one more. Source: Shoeybi et al., Megatron-LM, arXiv:1909.08053,
 section 3, figure 3b; grouped queries: Ainslie et al., arXiv:2305.13245.
@@ -35,12 +35,12 @@ Core = Callable[[Tensor, Tensor, Tensor], Tensor]  # (b, heads, T, d) three time
 
 
 def causal(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """Position t sees the positions up to t; heads of ``key`` and ``value`` serve several of ``query``."""
+    """Position t attends to the positions up to t; a head of ``key`` and ``value`` may serve several of ``query``."""
     return F.scaled_dot_product_attention(query, key, value, is_causal=True, enable_gqa=True)
 
 
 class Attention(nn.Module):
-    """On one rank: (b, T, width) to the same shape. ``qkv`` has (heads + 2·kv_heads)·d outputs."""
+    """Attention on one rank: (b, T, width) to the same shape. ``qkv`` has (heads + 2·kv_heads)·d outputs."""
 
     def __init__(self, qkv: nn.Linear, out: nn.Linear, heads: int, kv_heads: int, core: Core = causal) -> None:
         super().__init__()
@@ -54,8 +54,8 @@ class Attention(nn.Module):
 class ParallelAttention(nn.Module):
     """This rank's heads of ``Attention``: (b, T, width) to the same shape, alike on all ranks.
 
-    ``sharers``: where there are fewer KV heads than ranks, the group of those who share this rank's, as ``kv_groups``
-    makes it. Raises UsageError where heads can't be shared out."""
+    ``sharers``: where there are fewer KV heads than ranks, the group of the ranks with this rank's KV head, from
+    ``kv_groups``. Raises UsageError where the heads can't be divided among the ranks."""
 
     def __init__(
         self, qkv: nn.Linear, out: nn.Linear, heads: int, kv_heads: int | None = None, group: Group = None,
@@ -77,7 +77,7 @@ class ParallelAttention(nn.Module):
         return out
 
     def _share(self, first: int, sharers: Group) -> None:
-        """From output ``first`` on, others have these weights, too."""
+        """Sum the gradients of the outputs from ``first`` on over ``sharers``, which hold the same weights."""
         if sharers is None:
             raise UsageError("Fewer KV heads than ranks: several ranks have one.", "Pass sharers=kv_groups(...).")
 
@@ -89,14 +89,14 @@ class ParallelAttention(nn.Module):
 
 
 def attended(qkv: Tensor, heads: int, kv_heads: int, core: Core) -> Tensor:
-    """2, for so many heads: (b, T, (heads + 2·kv_heads)·d) to (b, T, heads·d)."""
+    """Step 2: (b, T, (heads + 2·kv_heads)·d) to (b, T, heads·d)."""
     by_head = qkv.view(*qkv.shape[:2], heads + 2 * kv_heads, -1).transpose(1, 2)  # (b, heads + 2·kv_heads, T, d)
     query, key, value = torch.split(by_head, [heads, kv_heads, kv_heads], dim=1)
     return core(query, key, value).transpose(1, 2).flatten(2)
 
 
 def heads_of(r: int, K: int, heads: int, kv_heads: int) -> tuple[range, range]:
-    """Of rank r of K: its query heads, and the KV heads that these look at."""
+    """The query heads of rank r of K, and the KV heads that they attend to."""
     if kv_heads < 1 or heads % kv_heads:
         raise UsageError(f"{kv_heads} KV heads cannot serve {heads} heads.", "Each serves as many as the others.")
     each = heads // kv_heads
@@ -113,13 +113,13 @@ def heads_of(r: int, K: int, heads: int, kv_heads: int) -> tuple[range, range]:
 
 
 def stretch(heads: range, d: int, before: int) -> range:
-    """The outputs of these heads, d each, where ``before`` other heads stand in front of head 0."""
+    """The outputs of these heads, d each, where ``before`` other heads precede head 0."""
     return range((before + heads.start) * d, (before + heads.stop) * d)
 
 
 def kv_groups(kv_heads: int, group: Group = None) -> Group:
-    """The ranks that share a KV head with this one, if there are fewer such heads than ranks; else None. All ranks of
-    ``group`` call it."""
+    """The group of the ranks that share this rank's KV head, if there are fewer such heads than ranks; else None. All
+    ranks of ``group`` must call it."""
     K = dist.get_world_size(group)
     if kv_heads >= K:
         return None

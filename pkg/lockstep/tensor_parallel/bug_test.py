@@ -1,4 +1,4 @@
-"""A test that finds the bugs of ``bugs``, whatever the program: it is right if it does what one rank does."""
+"""A test that finds the bugs of ``bugs``: a tensor-parallel program is right if it computes what one rank computes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from lockstep.worlds import run
 
 
 def is_right(parallel: Parallel, serial: Callable[[GPT, Tensor, Tensor], tuple[Tensor, Gradients]]) -> bool:
-    """Whether ``parallel`` gives the loss and the gradients of ``serial``, on every rank of every group.
+    """Whether ``parallel`` returns the loss and the gradients of ``serial``, on every rank of every group.
 
-    1 no bias is zero, as those of a new model are    2 sizes that don't divide    3 three ranks, and a group that isn't
-    the world    4 all gradients on all ranks    5 rounding is no difference    6 what doesn't run isn't right
+    1 no bias is zero, as they are in a new model    2 sizes that K doesn't divide    3 three ranks, and a group that
+    isn't the world    4 all gradients on all ranks    5 rounding is tolerated    6 a program that fails isn't right
     """
     model = GPT(vocabulary=13, width=20, heads=4, layers=1, context=12, dtype=torch.float64)  # 2
     drawn = torch.Generator().manual_seed(1)

@@ -23,13 +23,14 @@ same on one rank.
     in_parts_of_the_sequence                                    other collectives
     bias_in_parts            each rank adds 1/K of the bias     not to the last bit
 
+What they compute isn't timed (``_disable_current_modes``): a test is about numbers, and runs each often.
+
 A wrong gradient still goes downhill, mostly: that is why a loss that falls proves nothing (``losses_table``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from functools import partial
 from typing import Any
 
@@ -37,13 +38,13 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.utils._python_dispatch import _disable_current_modes
 
 from lockstep.datasets import library_text, text_batch
 from lockstep.models import GPT, Block, next_token_loss
 from lockstep.tables import Table
 from lockstep.tensor_parallel.attention import heads_of, stretch
 from lockstep.tensor_parallel.f_and_g import Copy, Group, copy_to_region, reduce_from_region
-from lockstep.tensor_parallel.gpt import ParallelGPT
 from lockstep.tensor_parallel.linear import (
     PLAIN,
     ColumnParallelLinear,
@@ -52,8 +53,8 @@ from lockstep.tensor_parallel.linear import (
     Style,
     Which,
 )
-from lockstep.tensor_parallel.mlp import ParallelMLP
 from lockstep.tensor_parallel.sequence import SEQUENCE, SequenceParallelGPT
+from lockstep.tensor_parallel.transformer import ParallelGPT, ParallelMLP
 from lockstep.tensor_parallel.vocabulary import VocabParallelEmbedding, placed
 from lockstep.worlds import run
 
@@ -64,9 +65,10 @@ Cut = Callable[[Any, Group], ParallelGPT]  # from the layers of a GPT
 
 def serial(model: GPT, tokens: Tensor, following: Tensor) -> tuple[Tensor, Gradients]:
     """Loss and gradients on one rank."""
-    loss = next_token_loss(model(tokens), following)
-    names, parameters = zip(*model.named_parameters(), strict=True)
-    return loss.detach(), dict(zip(names, torch.autograd.grad(loss, parameters), strict=True))
+    with _disable_current_modes():
+        loss = next_token_loss(model(tokens), following)
+        names, parameters = zip(*model.named_parameters(), strict=True)
+        return loss.detach(), dict(zip(names, torch.autograd.grad(loss, parameters), strict=True))
 
 
 def program(cut: Cut, everywhere: bool = False) -> Parallel:
@@ -75,36 +77,52 @@ def program(cut: Cut, everywhere: bool = False) -> Parallel:
     def parallel(
         model: GPT, tokens: Tensor, following: Tensor, group: Group = None
     ) -> tuple[Tensor, Gradients]:  # fmt: skip
-        among = None if everywhere else group
-        ours = cut(iter(model), among)
-        loss = ours.loss(tokens, following)
-        loss.backward()  # type: ignore[no-untyped-call]
-        return loss.detach(), whole_gradients(model, ours, lambda layers: cut(layers, among), group)
+        with _disable_current_modes():
+            ours, places = parts_of(model, cut, None if everywhere else group)
+            loss = ours.loss(tokens, following)
+            loss.backward()  # type: ignore[no-untyped-call]
+            return loss.detach(), whole_gradients(model, ours, places, group)
 
     return parallel
 
 
-# ---- whole gradients
+# ---- parts, and where they belong
 
 
-def whole_gradients(model: GPT, ours: ParallelGPT, cut: Callable[[Any], nn.Module], group: Group) -> Gradients:
-    """This rank's own, and for the rest those of the first rank that has them. A model whose numbers are their places
-    is cut in the same way: so each part tells where it is from."""
-    numbered, n = deepcopy(model), 0
-    for parameter in numbered.parameters():
+def parts_of(model: GPT, cut: Cut, group: Group) -> tuple[ParallelGPT, list[Tensor]]:
+    """This rank's part of ``model``, and the place of each of its numbers in the whole: ``model`` is cut while its
+    numbers are their own places, and then they are put in."""
+    parameters, n = list(model.parameters()), 0
+    kept = [parameter.data for parameter in parameters]
+    for parameter in parameters:
         parameter.data = torch.arange(n, n + parameter.numel(), dtype=torch.float64).view_as(parameter)
         n += parameter.numel()
-    flat = torch.full((n,), torch.nan, dtype=torch.float64)  # nan: this rank doesn't have it
-    for parameter, places in zip(ours.parameters(), cut(iter(numbered)).parameters(), strict=True):
-        flat[places.long()] = (
-            torch.zeros_like(parameter).double() if parameter.grad is None else parameter.grad.double()
-        )
-    all_ranks = flat.new_empty(dist.get_world_size(group), n)
+    try:
+        ours = cut(iter(model), group)
+    finally:
+        for parameter, numbers in zip(parameters, kept, strict=True):
+            parameter.data = numbers
+    whole = torch.cat([numbers.flatten() for numbers in kept])
+    own = list(ours.parameters())
+    places = [parameter.long() for parameter in own]
+    for parameter, there in zip(own, places, strict=True):
+        parameter.data = whole[there]
+    return ours, places
+
+
+def whole_gradients(model: GPT, ours: ParallelGPT, places: list[Tensor], group: Group) -> Gradients:
+    """This rank's own, and for the rest those of the first rank that has them."""
+    named = dict(model.named_parameters())
+    sizes = [parameter.numel() for parameter in named.values()]
+    flat = torch.full((sum(sizes),), torch.nan, dtype=torch.float64)  # nan: this rank doesn't have it
+    for parameter, there in zip(ours.parameters(), places, strict=True):
+        flat[there] = torch.zeros_like(parameter).double() if parameter.grad is None else parameter.grad.double()
+    all_ranks = flat.new_empty(dist.get_world_size(group), len(flat))
     dist.all_gather_into_tensor(all_ranks, flat, group=group)
     for of_rank in all_ranks:
         flat = torch.where(flat.isnan(), of_rank, flat)
-    parts = torch.split(flat.nan_to_num(0), [p.numel() for p in model.parameters()])
-    return {name: part.view_as(p).to(p.dtype) for (name, p), part in zip(model.named_parameters(), parts, strict=True)}
+    parts = torch.split(flat.nan_to_num(0), sizes)
+    return {name: part.view_as(p).to(p.dtype) for (name, p), part in zip(named.items(), parts, strict=True)}
 
 
 # ---- right ones
@@ -178,7 +196,7 @@ class OnRank0(Copy):
 
 
 class EpsForgotten(ReplicatedNorm):
-    """Its backward pass is written by hand: for the gradient of the weights it divides by the deviation alone."""
+    """Its backward pass is written by hand: for the weights' gradient it divides by the deviation without eps."""
 
     def forward(self, x: Tensor) -> Tensor:
         without = F.layer_norm(x.detach(), self.normalized_shape, self.weight, eps=0)
@@ -288,7 +306,7 @@ WRONG: Mapping[str, Parallel] = {
 }
 
 
-# ---- what a loss tells
+# ---- losses do not show the bugs
 
 SIZES: dict[str, Any] = {"vocabulary": 128, "width": 20, "heads": 4, "layers": 1, "context": 12}
 EXAMPLES, STEPS, RATE = 8, 20, 0.5

@@ -1,16 +1,16 @@
-"""A convolution on K ranks: by filters, as a linear layer by columns; or by input channels, as one by rows.
+"""Tensor-parallel convolutions: cut by filters, as a layer by columns, or by input channels, as a layer by rows.
 
     X (b, C, y, x)    W (D, C, window): D filters of C channels    Y (b, D, y, x)
 
     by filters     W = [W_0; W_1], D/K each      1 f ── each rank makes some of Y's channels
     by channels    W = [W_0, W_1], C/K each      each rank makes a summand of all channels ── 2 g ── 3 bias, once
 
-Filters, then channels, with anything between that leaves channels alone (ReLU, pooling, batch normalisation, which
-counts over examples and places): one all-reduce forward, one backward, as in an MLP.
+Filters, then channels, with operations in between that do not mix channels (ReLU, pooling, batch normalisation, whose
+statistics are over examples and positions): one all-reduce forward, one backward, as in an MLP.
 
-AlexNet was trained so on two GPUs: half of the filters on each, which talked in layer 3 only (Krizhevsky et al.,
-"ImageNet classification with deep convolutional neural networks", 2012, section 3.5). In a ResNet activations are large
-and weights few: data parallelism sends less there.
+AlexNet was trained like this on two GPUs: half of the filters on each, with communication in layer 3 only (Krizhevsky
+et al., "ImageNet classification with deep convolutional neural networks", 2012, section 3.5). In a ResNet activations
+are large and weights few: there data parallelism sends less.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from lockstep.tensor_parallel.linear import ColumnParallelLinear, taken
 
 
 class FilterParallelConv2d(nn.Module):
-    """This rank's filters of ``conv``: (b, C, y, x) on every rank alike to (b, D/K, y, x); with ``gather_output`` to
-    all of Y's channels on every rank. Convolutions in one group only."""
+    """This rank's filters of ``conv``: (b, C, y, x), alike on all ranks, to (b, D/K, y, x); with ``gather_output`` to
+    all of Y's channels on every rank. For ``groups=1`` only."""
 
     def __init__(self, conv: nn.Conv2d, group: Group = None, gather_output: bool = False) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class ParallelConvnet(nn.Sequential):
 
 
 def options(conv: nn.Conv2d) -> dict[str, Any]:
-    """Of ``F.conv2d``. Raises UsageError for a convolution in groups."""
+    """The keyword arguments for ``F.conv2d``. Raises UsageError for a grouped convolution."""
     if conv.groups != 1:
         raise UsageError("A convolution in groups is cut by its groups.", "Give each rank some of the groups.")
     return {"stride": conv.stride, "padding": conv.padding, "dilation": conv.dilation}

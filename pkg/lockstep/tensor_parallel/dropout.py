@@ -1,16 +1,17 @@
-"""Dropout on K ranks: the same random numbers where all compute alike, other ones where each computes a part.
+"""Tensor-parallel dropout: the same random numbers where all ranks compute alike, different ones where each has a part.
 
                       a region where                 streams           otherwise
-    alike on all      ranks hold the same x          the same on all   ranks go on with different x, and drift apart
-    a part on each    each rank has its own heads,   one for each      the same places are dropped in every part: K
-                      columns or positions                             masks that are one
+    alike on all      ranks hold the same x          the same on all   ranks continue with different x, and drift apart
+    a part on each    each rank has its own heads,   one for each      every part drops the same places: K masks that
+                      columns or positions                             are one
 
-    Streams(seed)     everywhere: seed      parts: seed + 1 + r         1 each is a generator of its own, so that what
-                                                                        one draws moves no other
+    Streams(seed)     everywhere: seed      parts: seed + 1 + r         1 separate generators, so that drawing from one
+                                                                        does not advance another
 
-A mask is kept as booleans, a byte for each number: that is what the memory of dropout is (``cost.tensor``).
+A mask is kept as booleans, one byte for each number: dropout's part of the memory of activations
+(``cost.tensor_parallel``).
 Source: Shoeybi et al., Megatron-LM, arXiv:1909.08053, appendix B.2. Megatron Core: ``get_cuda_rng_tracker().fork()``
-inside of a region, whose seed is ``seed + 2718 + rank``.
+inside a region, with the seed ``seed + 2718 + rank``.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from lockstep.tensor_parallel.f_and_g import Group
 
 
 class Streams:
-    """This rank's random streams: ``everywhere`` is the same on all ranks of ``group``, ``parts`` its own."""
+    """This rank's random streams: ``everywhere`` is the same on all ranks of ``group``, ``parts`` is its own."""
 
     def __init__(self, seed: int, group: Group = None) -> None:
         self.everywhere = torch.Generator().manual_seed(seed)  # 1
@@ -33,7 +34,8 @@ class Streams:
 
 
 class Dropout(nn.Module):
-    """Numbers become 0 with probability ``p``, drawn from ``stream``; others grow by 1/(1-p). In ``eval()`` none."""
+    """Zeroes elements with probability ``p``, drawn from ``stream``, and scales the others by 1/(1-p); not in
+    ``eval()``."""
 
     def __init__(self, p: float, stream: torch.Generator) -> None:
         super().__init__()
@@ -48,7 +50,7 @@ class Dropout(nn.Module):
 
 
 class Masked(torch.autograd.Function):
-    """x where ``kept``, times ``scale``; it remembers the mask alone."""
+    """x where ``kept``, times ``scale``; only the mask is saved for the backward pass."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, kept: Tensor, scale: float) -> Tensor:

@@ -1,18 +1,18 @@
-"""The borders of a region in which each rank computes a part of a layer: what travels there, forward and backward.
+"""Megatron's f and g: the communication where a tensor-parallel region begins and ends, forward and backward.
 
     K, r    ranks of the group, this one's number
-    n       how long the dimension is that is cut; a rank's part of it is ``share(n, K, r)``
+    n       the length of the dimension that is cut; a rank's part of it is ``share(n, K, r)``
 
                                      forward             backward           so that
-    copy_to_region             f     nothing             1 all-reduce       each rank uses x in a way of its own
+    copy_to_region             f     nothing             1 all-reduce       each rank uses x in its own way
     reduce_from_region         g     2 all-reduce        nothing            partial sums become the sum
     scatter_to_region                own part            3 all-gather       each rank goes on with a part of x
     gather_from_region               4 all-gather        own part           parts become x again
-    gather_from_sequence             5 all-gather        6 reduce-scatter   as f, where x lies about in parts
-    reduce_scatter_to_sequence       7 reduce-scatter    8 all-gather       as g, where its sum is to lie in parts
+    gather_from_sequence             5 all-gather        6 reduce-scatter   as f, where each rank has a part of x
+    reduce_scatter_to_sequence       7 reduce-scatter    8 all-gather       as g, where each rank keeps part of the sum
 
     x ──┬─ f ──> rank 0's part of a layer ──┐             f and g are conjugate: what one does forward the other
-        └─ f ──> rank 1's part of a layer ──┴─ g ──> y    does backward. Between them nobody talks.
+        └─ f ──> rank 1's part of a layer ──┴─ g ──> y    does backward. Between them there is no communication.
 
 f and g: Shoeybi et al., Megatron-LM, arXiv:1909.08053, section 3. The last two, which it calls g and ḡ: Korthikanti et
 al., "Reducing Activation Recomputation in Large Transformer Models", arXiv:2205.05198, section 4.2.2. Megatron Core's
@@ -35,13 +35,13 @@ Group = dist.ProcessGroup | None
 
 
 def share(n: int, K: int, r: int) -> slice:
-    """Which of n rank r has: the first n % K ranks have one more. ``torch.tensor_split`` cuts likewise."""
+    """Rank r's part of n: the first n % K ranks have one more, as in ``torch.tensor_split``."""
     each, more = divmod(n, K)
     return slice(r * each + min(r, more), (r + 1) * each + min(r + 1, more))
 
 
 def own(n: int, group: Group) -> slice:
-    """``share`` of this rank."""
+    """This rank's ``share`` of n."""
     return share(n, dist.get_world_size(group), dist.get_rank(group))
 
 
@@ -49,7 +49,7 @@ def own(n: int, group: Group) -> slice:
 
 
 def copy_to_region(x: Tensor, group: Group = None) -> Tensor:
-    """f: x itself; its gradient is the sum of what all ranks find."""
+    """f: x itself; its gradient is the sum over all ranks."""
     return _applied(Copy, x, group)
 
 
@@ -64,17 +64,17 @@ def scatter_to_region(x: Tensor, dim: int = -1, group: Group = None) -> Tensor:
 
 
 def gather_from_region(x: Tensor, n: int, dim: int = -1, group: Group = None) -> Tensor:
-    """All parts, (..., n, ...), on every rank, each of which is to do the same with them."""
+    """All parts, (..., n, ...), on every rank, for a computation that is the same on all of them."""
     return _applied(Gather, x, n, dim, group)
 
 
 def gather_from_sequence(x: Tensor, dim: int = 1, group: Group = None) -> Tensor:
-    """All ranks' positions, (batch, T, width) of (batch, T/K, width); each rank will do something else with them."""
+    """All ranks' positions, (batch, T/K, width) to (batch, T, width), for a computation that differs between ranks."""
     return _applied(GatherSequence, x, dim, group)
 
 
 def reduce_scatter_to_sequence(x: Tensor, dim: int = 1, group: Group = None) -> Tensor:
-    """This rank's positions of the sum of all ranks' x: (batch, T/K, width) of (batch, T, width). K divides T."""
+    """This rank's positions of the sum of all ranks' x: (batch, T, width) to (batch, T/K, width). K divides T."""
     return _applied(ReduceScatterSequence, x, dim, group)
 
 
@@ -149,24 +149,24 @@ def regions(group: Group = None) -> tuple[Callable[[Tensor], Tensor], Callable[[
     return (lambda x: copy_to_region(x, group)), (lambda x: reduce_from_region(x, group))
 
 
-# ---- what they are made of, without autograd
+# ---- the collectives that they use, without autograd
 
 
 def part(x: Tensor, dim: int, group: Group) -> Tensor:
-    """This rank's part of x along ``dim``: no view, which would keep all of x alive."""
+    """This rank's part of x along ``dim``: a copy, as a view would keep all of x alive."""
     mine = own(x.shape[dim], group)
     return x.narrow(dim, mine.start, mine.stop - mine.start).clone()
 
 
 def summed(x: Tensor, group: Group) -> Tensor:
-    """The sum of all ranks' x. A copy is reduced: a gradient that arrives may be somebody else's, too."""
+    """The sum of all ranks' x. A copy is reduced: autograd may pass the same gradient to others, too."""
     total = x.clone(memory_format=torch.contiguous_format)
     dist.all_reduce(total, group=group)
     return total
 
 
 def gathered(x: Tensor, n: int, dim: int, group: Group) -> Tensor:
-    """All parts in a row along ``dim``, where they are n together. Those that have one less travel with a row more."""
+    """All parts concatenated along ``dim`` to length n. Parts that are one shorter are sent with a row of padding."""
     K = dist.get_world_size(group)
     longest = -(-n // K)
     mine = x.movedim(dim, 0)

@@ -1,13 +1,13 @@
-"""The layers of this part as functions of whole weights: each rank takes its own part of them, and computes with that.
+"""Tensor-parallel layers as functions of whole weights: each rank takes its own part of them, and computes with that.
 
     x                  alike on all ranks, or a rank's positions of it
     A, a, B, b         whole weights and biases, alike on all ranks: Z = GeLU(x·A + a)·B + b
 
-So a gradient of A is that of the rank's own part, and zero elsewhere: those of all ranks add up to one rank's. What
-every rank uses whole (x, b, a norm's weights) has its whole gradient on every rank.
+So the gradient of A is that of the rank's own part, and zero elsewhere: over all ranks they add up to the gradient on
+one rank. Whatever every rank uses whole (x, b, a norm's weights) has its whole gradient on every rank.
 
-These, ``f_and_g.regions`` and ``vocabulary.cross_entropy_of_columns`` are the lab's answers. ``linear``, ``mlp``,
-``attention`` and the others are the same as modules that hold no more than their parts.
+These, ``f_and_g.regions`` and ``vocabulary.cross_entropy_of_columns`` are the lab's answers. ``linear``, ``attention``
+and ``transformer`` have the same layers as modules that hold only their parts.
 """
 
 from __future__ import annotations
@@ -68,26 +68,26 @@ def sequence_parallel(
     return x + reduce_scatter_to_sequence(inside, group=group) + b
 
 
-# ---- to be mended
+# ---- two functions with a bug, and the same without it
 
 
 def bias_added_k_times(x: Tensor, B: Tensor, b: Tensor, group: Group = None) -> Tensor:
-    """A layer by rows, (n, m/K) to (n, h), with a bug: B (m, h), b (h,)."""
+    """A row-parallel layer with a bug: (n, m/K) to (n, h). B (m, h), b (h,)."""
     total = x @ B[own(len(B), group)] + b
     return reduce_from_region(total, group)
 
 
 def bias_added_once(x: Tensor, B: Tensor, b: Tensor, group: Group = None) -> Tensor:
-    """The same without it."""
+    """The same without the bug."""
     return reduce_from_region(x @ B[own(len(B), group)], group) + b
 
 
 def unsynced_layernorm(x: Tensor, weight: Tensor, bias: Tensor, group: Group = None) -> Tensor:
-    """A norm of this rank's positions, (n, T/K, h), and all ranks' norms of theirs, (n, T, h); with a bug."""
+    """A LayerNorm of this rank's positions (n, T/K, h), gathered from all ranks to (n, T, h); with a bug."""
     return gather_from_sequence(F.layer_norm(x, x.shape[-1:], weight, bias), group=group)
 
 
 def synced_layernorm(x: Tensor, weight: Tensor, bias: Tensor, group: Group = None) -> Tensor:
-    """The same without it: one all-reduce for both gradients."""
+    """The same without the bug: one all-reduce for both gradients."""
     weight, bias = copy_to_region(torch.stack([weight, bias]), group)
     return gather_from_sequence(F.layer_norm(x, x.shape[-1:], weight, bias), group=group)

@@ -1,4 +1,4 @@
-"""A linear layer in parts: by columns, or by rows. Which of the two decides who has to talk, and when.
+"""Column-parallel and row-parallel linear layers. The choice between them decides when ranks must communicate.
 
     X, A, b     input (..., n), weights (n, m), bias (m,); Y = X·A + b (..., m)
     K, r        ranks of the group, this one's number
@@ -8,11 +8,11 @@
     by rows      A = [A_0]  X = [X_0 X_1]   Y = X_0·A_0 + X_1·A_1 + b           each rank has a summand of all outputs
                      [A_1]                  2 g: the summands are added, before any nonlinearity; 3 b once, after it
 
-A nonlinearity may stand between columns and rows, as each rank has whole numbers of [Y_0 Y_1] there: GeLU([Y_0 Y_1]) is
+A nonlinearity may follow columns directly, as each rank has final values of its part of [Y_0 Y_1]: GeLU([Y_0 Y_1]) is
 [GeLU(Y_0) GeLU(Y_1)]. After rows it has to wait for 2: GeLU(X_0·A_0 + X_1·A_1) isn't GeLU(X_0·A_0) + GeLU(X_1·A_1).
 
-torch keeps a layer's weights as (outputs, inputs), so that columns of A are rows of ``weight``. Sizes that K doesn't
-divide are cut as evenly as can be (``f_and_g.share``).
+torch stores a layer's weights as (outputs, inputs), so that columns of A are rows of ``weight``. Sizes that K doesn't
+divide are cut as evenly as possible (``f_and_g.share``).
 Source: Shoeybi et al., Megatron-LM, arXiv:1909.08053, section 3, equations 2 to 4.
 """
 
@@ -27,14 +27,14 @@ from torch.nn import functional as F
 
 from lockstep.tensor_parallel.f_and_g import Group, copy_to_region, gather_from_region, own, reduce_from_region
 
-Which = slice | Tensor  # of a dimension: from here to there, or these ones
+Which = slice | Tensor  # indices along a dimension: a range, or a list of them
 
 
 class ColumnParallelLinear(nn.Module):
-    """This rank's columns of ``linear``: (..., inputs) on every rank alike to (..., outputs/K).
+    """This rank's columns of ``linear``: (..., inputs), alike on all ranks, to (..., outputs/K).
 
-    ``mine``: which outputs this rank has, if they aren't its ``share``. ``gather_output``: or to (..., outputs) on
-    every rank, which costs an all-gather more."""
+    ``mine``: which outputs this rank has, if not its ``share``. ``gather_output``: to (..., outputs) on every rank, at
+    the cost of another all-gather."""
 
     def __init__(
         self, linear: nn.Linear, group: Group = None, mine: Which | None = None, gather_output: bool = False
@@ -51,8 +51,8 @@ class ColumnParallelLinear(nn.Module):
 
 
 class RowParallelLinear(nn.Module):
-    """This rank's rows of ``linear``: (..., inputs/K), what a column-parallel layer gives, to (..., outputs) on every
-    rank alike. Every rank has the whole bias. ``mine``: which inputs it has, if they aren't its ``share``."""
+    """This rank's rows of ``linear``: (..., inputs/K), as a column-parallel layer outputs it, to (..., outputs), alike
+    on all ranks. Every rank has the whole bias. ``mine``: which inputs this rank has, if not its ``share``."""
 
     def __init__(self, linear: nn.Linear, group: Group = None, mine: Which | None = None) -> None:
         super().__init__()
@@ -67,7 +67,8 @@ class RowParallelLinear(nn.Module):
 
 
 class ReplicatedNorm(nn.LayerNorm):
-    """All of ``norm`` on every rank: its input is alike everywhere, and so are its gradients, without a word."""
+    """The whole ``norm`` on every rank: its input is the same everywhere, so its gradients are too, without
+    communication."""
 
     def __init__(self, norm: nn.LayerNorm, group: Group = None) -> None:
         super().__init__(norm.normalized_shape, norm.eps, device="meta")
@@ -75,7 +76,8 @@ class ReplicatedNorm(nn.LayerNorm):
 
 
 class Style(NamedTuple):
-    """The layers that a block is built of: given a serial layer and the group, each takes this rank's part."""
+    """The kinds of layer that a block is built from. Each takes a serial layer and the group, and makes this rank's
+    part of it."""
 
     column: Callable[..., nn.Module]
     row: Callable[..., nn.Module]
@@ -86,7 +88,7 @@ PLAIN = Style(ColumnParallelLinear, RowParallelLinear, ReplicatedNorm)
 
 
 def taken(tensor: Tensor) -> nn.Parameter:
-    """A parameter of its own: of the layer that it was cut from nothing stays alive."""
+    """A new parameter with a copy of ``tensor``: nothing keeps the layer that it was cut from alive."""
     return nn.Parameter(tensor.detach().clone(memory_format=torch.contiguous_format))
 
 
@@ -96,6 +98,7 @@ def has_bias(layer: nn.Linear) -> bool:
 
 
 def weight_gradients(x: Tensor, dy: Tensor, bias: bool) -> tuple[Tensor, Tensor | None]:
-    """(..., inputs) and (..., outputs) to (outputs, inputs), and to (outputs,) if there is a ``bias``."""
+    """The gradients of weight and bias: (outputs, inputs) and (outputs,), from x (..., inputs) and dy (..., outputs).
+    None for the bias if there is none."""
     rows = dy.flatten(0, -2)
     return rows.T @ x.flatten(0, -2), rows.sum(0) if bias else None

@@ -1,17 +1,17 @@
-"""Asynchronous tensor parallelism: what travels is cut into chunks, and while one is under way the next is computed.
+"""Asynchronous tensor parallelism: all-reduces are split into chunks, and each overlaps with the next computation.
 
     by rows, forward         product 1 │ product 2    │ product 3    │                 1 an all-reduce for each chunk of
-                                         all-reduce 1   all-reduce 2   all-reduce 3    the examples; the last one has
-                                                                                       nothing to hide behind
-    by columns, backward     dX = dY·Aᵀ │ dA = Xᵀ·dY                                   2 nobody waits for dX before
-                                          all-reduce of dX                             computing dA
+                                         all-reduce 1   all-reduce 2   all-reduce 3    the examples; the last one
+                                                                                       overlaps with nothing
+    by columns, backward     dX = dY·Aᵀ │ dA = Xᵀ·dY                                   2 dA is computed without waiting
+                                          all-reduce of dX                             for dX
 
-The sums are the same, and so are the bytes; the all-reduces by rows are ``chunks`` times as many, and each pays its
-alpha. More chunks hide more and pay more: ``chunk_table`` measures it in virtual time.
+The sums are the same, and so are the bytes; the row-parallel layer has ``chunks`` times as many all-reduces, and each
+costs its alpha. More chunks overlap more and cost more: ``chunk_table`` measures it in virtual time.
 
 2 is Megatron's ``LinearWithGradAccumulationAndAsyncCommunication``; 1 is the idea of Wang et al., "Overlap
 communication with dependent computation via decomposition in large deep learning models", ASPLOS 2023, and of PyTorch's
-async tensor parallelism. GPUs need cores and ports to spare for it; here communication takes none.
+async tensor parallelism. On a GPU, communication takes cores and ports away from the computation; here it takes none.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from lockstep.tensor_parallel.linear import (
     Which,
     weight_gradients,
 )
-from lockstep.tensor_parallel.mlp import ParallelMLP
+from lockstep.tensor_parallel.transformer import ParallelMLP
 from lockstep.worlds import run
 
 
 class OverlappedColumn(ColumnParallelLinear):
-    """(..., inputs) to (..., outputs/K); its backward pass hides the all-reduce."""
+    """(..., inputs) to (..., outputs/K); the all-reduce of its backward pass overlaps with the weights' gradient."""
 
     def forward(self, x: Tensor) -> Tensor:
         y: Tensor = HidingColumn.apply(x, self.weight, self.bias, self.group)  # type: ignore[no-untyped-call]
@@ -104,7 +104,7 @@ class ChunkedRow(torch.autograd.Function):
         return dys[0] @ weight, weight_gradients(x, dys[0], False)[0], None, None
 
 
-# ---- what it is worth
+# ---- how much time it saves
 
 
 class Pass(NamedTuple):
@@ -129,7 +129,7 @@ def passes(chunks: int, b: int, T: int, h: int) -> tuple[float, float]:
 
 
 def measured(chunks: int, on: Cluster, ranks: int = 8, b: int = 32, T: int = 512, h: int = 4096) -> Pass:
-    """Without data."""
+    """Such an MLP on ``ranks`` ranks of the virtual cluster, run without data (``fake``)."""
     done = run(passes, chunks, b, T, h, ranks=ranks, on=on, fake=True)
     forward, backward = done.values[0]
     return Pass(forward, backward, sum(e.kind == "all_reduce" for e in done.trace.of_rank(0)))

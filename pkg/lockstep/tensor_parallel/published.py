@@ -1,4 +1,4 @@
-"""The layer of Korthikanti et al., run without data, beside their formulas and their times.
+"""The Transformer layer of Korthikanti et al., run without data, compared with their formulas and their times.
 
     b, T, h, a, K    examples, positions (their s), width, heads, ranks (their t)
 
@@ -6,7 +6,7 @@ Theirs differs from this course's block in what attention keeps: scores as a mat
 dropout; and a dropout after attention and after the MLP. In bfloat16, as theirs, a layer keeps (1) what their equations
 say, to the byte, and a few numbers that they leave out: mean and deviation of each norm, and the mask of the future.
 
-Its time (2) is what the virtual cluster says of 8 A100. Theirs is of fused kernels on real ones: Table 4.
+Its time (2) is from the virtual cluster, of 8 A100. Theirs is from fused kernels on real ones: Table 4.
 Source: "Reducing Activation Recomputation in Large Transformer Models", arXiv:2205.05198.
 """
 
@@ -20,15 +20,15 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from lockstep.cost.tensor import published_activations
+from lockstep.cost.tensor_parallel import published_activations
 from lockstep.models import Block
 from lockstep.residency import peak_of
 from lockstep.tables import Table, published
 from lockstep.tally import counted
-from lockstep.tensor_parallel.block import ParallelBlock
 from lockstep.tensor_parallel.dropout import Dropout, Streams
 from lockstep.tensor_parallel.linear import PLAIN, Style
 from lockstep.tensor_parallel.sequence import SEQUENCE
+from lockstep.tensor_parallel.transformer import ParallelBlock
 from lockstep.worlds import run
 
 RATE = 0.1
@@ -36,7 +36,7 @@ BF16 = torch.bfloat16
 
 
 class Size(NamedTuple):
-    """Of a layer: examples, positions, width, heads, ranks."""
+    """The size of a layer: examples, positions, width, heads, ranks."""
 
     b: int = 4
     T: int = 2048
@@ -63,7 +63,7 @@ class Scores(nn.Module):
 
 
 def layer(size: Size, style: Style, index: int) -> ParallelBlock:
-    """Their layer number ``index`` on this rank. Heads are in parts always, what is between regions in ``SEQUENCE``."""
+    """This rank's part of their layer number ``index``. Heads are always divided; positions are with ``SEQUENCE``."""
     streams = Streams(index)
     between = streams.everywhere if style == PLAIN else streams.parts
     block = Block(size.h, size.a, 0, index, BF16)
@@ -71,7 +71,7 @@ def layer(size: Size, style: Style, index: int) -> ParallelBlock:
 
 
 def kept(size: Size, style: Style, layers: int) -> int:
-    """On a rank: the most bytes of activations that are alive in the forward pass."""
+    """On a rank: the peak bytes of activations in the forward pass."""
     model = nn.Sequential(*(layer(size, style, index) for index in range(layers)))
     with peak_of(model) as memory:
         model(given(size, style))
@@ -79,7 +79,7 @@ def kept(size: Size, style: Style, layers: int) -> int:
 
 
 def a_layer(size: Size, style: Style) -> float:
-    """(1) for a layer, from two runs: what a second layer makes more."""
+    """(1) for a layer, from two runs: how much a second layer adds."""
     one, two = (run(kept, size, style, n, ranks=size.K, on="dgx-a100", fake=True).values[0] for n in (1, 2))
     return float(two - one)
 
@@ -100,27 +100,27 @@ def given(size: Size, style: Style) -> Tensor:
 
 
 def activations_table(size: Size = GPT_22B) -> Table:
-    """(1) beside equations 1, 2 and 4."""
+    """(1) compared with equations 1, 2 and 4."""
     ways = {"one rank": (1, PLAIN), "tensor": (size.K, PLAIN), "tensor, sequence": (size.K, SEQUENCE)}
     rows = []
     for name, (K, style) in counted(ways.items(), "Running", each=2.0):
-        told = published_activations(*size._replace(K=K), sequence=style == SEQUENCE)
+        formula = published_activations(*size._replace(K=K), sequence=style == SEQUENCE)
         traced = a_layer(size._replace(K=K), style)
-        rows.append([name, str(K), f"{told / 1e6:,.1f}", f"{traced / 1e6:,.1f}", f"{traced / told - 1:+.1%}"])
+        rows.append([name, str(K), f"{formula / 1e6:,.1f}", f"{traced / 1e6:,.1f}", f"{traced / formula - 1:+.1%}"])
     head = ["", "ranks", "MB, published", "MB, by trace", "differs by"]
     sizes = f"{size.b} x {size.T} tokens, {size.h} wide, {size.a} heads"
     return Table(f"What a rank keeps of one layer in bfloat16: {sizes}", head, rows)
 
 
 def times_table() -> Table:
-    """(2) beside Table 4's rows without recomputation, in milliseconds."""
+    """(2) compared with Table 4's rows without recomputation, in milliseconds."""
     rows = []
     for row in published("tensor_parallel", "korthikanti_table4_layer_times.csv"):
         style = {"baseline no recompute": PLAIN, "sequence parallelism": SEQUENCE}.get(row["experiment"])
         if style is not None:
             done = run(step, GPT_22B, style, ranks=GPT_22B.K, on="dgx-a100", fake=True)
-            told = [told for kind, seconds in zip(("forward", "backward"), done.values[0], strict=True)
-                    for told in (row[f"{kind}_ms"], f"{1e3 * seconds:.1f}")]  # fmt: skip
-            rows.append([row["experiment"], *told])
+            cells = [cell for kind, seconds in zip(("forward", "backward"), done.values[0], strict=True)
+                     for cell in (row[f"{kind}_ms"], f"{1e3 * seconds:.1f}")]  # fmt: skip
+            rows.append([row["experiment"], *cells])
     head = ["", "forward, published", "simulated", "backward, published", "simulated"]
     return Table("One layer of the 22B model on 8 A100, milliseconds", head, rows)

@@ -1,9 +1,10 @@
-"""What takes longer than a cell should: the losses of twelve programs, and what a rank keeps of a published layer.
+"""Recorded results of runs that take longer than a cell should: the losses of the twelve programs of ``bugs``, and the
+activations that a rank keeps of Korthikanti's layer (``published``).
 
-Both stand in files of the course. Their runs are on the virtual cluster, so they are the same on every machine but for
-rounding; the text of the twelve is Python's own source, which differs from version to version.
+Both are in files of the course. The runs are on the virtual cluster, so they are the same on every machine but for
+rounding; the twelve programs train on Python's own source, which differs from version to version.
 
-    python -m lockstep.tensor_parallel.recorded       makes both files anew: about a minute
+    python -m lockstep.tensor_parallel.recorded       records both files anew: about a minute
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from lockstep.cost.tensor import published_activations
+from lockstep.cost.tensor_parallel import published_activations
 from lockstep.tables import published
 from lockstep.tally import counted
 from lockstep.tensor_parallel.bugs import RIGHT, STEPS, WRONG, train
@@ -38,7 +39,7 @@ ABOUT = {
 
 
 class Loss(NamedTuple):
-    """Of a program, by its name in ``bugs``: rank 0's first loss, and the mean of its last quarter."""
+    """A program, by its name in ``bugs``: rank 0's first loss, and the mean of its last quarter."""
 
     program: str
     right: bool
@@ -47,7 +48,7 @@ class Loss(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """MB that a rank keeps of the layer on K ranks: by trace, and by the paper's formula."""
+    """MB of activations that a rank keeps of the layer on K ranks: by trace, and by the paper's formula."""
 
     way: str
     K: int
@@ -71,7 +72,7 @@ def formula(way: str, K: int) -> float:
 
 
 def alike() -> float:
-    """MB that are there on every rank under tensor parallelism: 10 bytes for each number of the layer's input."""
+    """MB that tensor parallelism replicates on every rank: 10 bytes for each number of the layer's input."""
     return 10 * GPT_22B.b * GPT_22B.T * GPT_22B.h / 1e6
 
 

@@ -1,4 +1,4 @@
-"""Sequence parallelism: between the regions of tensor parallelism each rank has some of the positions, not all.
+"""Sequence parallelism: between tensor-parallel regions each rank has T/K of the positions, not all of them.
 
                   T/K positions, all of h      T positions, a part of h       T/K positions, all of h
     x ──┬── norm ───────────── 1 all-gather ── attention ── 2 reduce-scatter ── + bias ──┐
@@ -10,14 +10,14 @@
     g         all-reduce              –
     2         reduce-scatter          all-gather
 
-What is no longer there K times: the inputs of norms, the inputs of 1, masks of dropout. 1 gives all T positions, and a
+No longer replicated K times: the inputs of norms, the inputs of 1, and dropout masks. 1 outputs all T positions, and a
 linear layer needs them again for the gradient of its weights. So (3) they are gathered once more in the backward pass:
-an all-gather beyond those of the table, which the product for the gradient of its input can hide. ``KEEPING`` keeps
-them: the bytes of tensor parallelism exactly, for an activation more.
+an all-gather in addition to those of the table, which can overlap with the product for the gradient of the layer's
+input. ``KEEPING`` keeps them instead: exactly the bytes of tensor parallelism, for one more activation in memory.
 
-A norm's weights, and a bias added after 2, meet the rank's own positions only: (4) their gradients are summands. f sums
-them, of a weight here. Who forgets that trains K models that drift apart, slowly. (Megatron Core adds them up once, at
-the end of the backward pass: ``finalize_model_grads``.)
+A norm's weights, and a bias added after 2, are used for the rank's own positions only: (4) their gradients are partial
+sums. f, applied to the weight, adds them up. Without it K models drift slowly apart. (Megatron Core adds them up once,
+at the end of the backward pass: ``finalize_model_grads``.)
 
 Source: Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models", arXiv:2205.05198, section
 4.2.2, figures 5 and 6, equations 3 and 4.
@@ -42,7 +42,6 @@ from lockstep.tensor_parallel.f_and_g import (
     reduce_scatter_to_sequence,
     reduce_scattered,
 )
-from lockstep.tensor_parallel.gpt import ParallelGPT
 from lockstep.tensor_parallel.linear import (
     ColumnParallelLinear,
     ReplicatedNorm,
@@ -50,6 +49,7 @@ from lockstep.tensor_parallel.linear import (
     Style,
     weight_gradients,
 )
+from lockstep.tensor_parallel.transformer import ParallelGPT
 
 T = 1  # the dimension of positions
 
@@ -63,7 +63,7 @@ class SequenceColumn(ColumnParallelLinear):
 
 
 class KeepingColumn(ColumnParallelLinear):
-    """The same, without 3."""
+    """``SequenceColumn`` without 3: it keeps the gathered positions."""
 
     def forward(self, x: Tensor) -> Tensor:
         return F.linear(gather_from_sequence(x, T, self.group), self.weight, self.bias)  # 1
@@ -90,7 +90,7 @@ KEEPING = Style(KeepingColumn, SequenceRow, SequenceNorm)
 
 
 class SequenceParallelGPT(ParallelGPT):
-    """``ParallelGPT`` whose blocks pass T/K positions on. K divides T."""
+    """``ParallelGPT`` with T/K positions on each rank between its layers. K divides T."""
 
     def __init__(self, layers: Iterable[nn.Module], group: Group = None, style: Style = SEQUENCE) -> None:
         super().__init__(layers, group, style)
@@ -103,7 +103,7 @@ class SequenceParallelGPT(ParallelGPT):
 
 
 class GatheredLinear(torch.autograd.Function):
-    """Y = X·A + b for the X of which each rank has some positions, and keeps no more than these."""
+    """Y = X·A + b for an X whose positions are divided among the ranks; a rank keeps only its own."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, group: Group) -> Tensor:

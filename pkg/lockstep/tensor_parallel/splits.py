@@ -1,11 +1,11 @@
-"""Which layers of a chain to cut, by columns and by rows, so that a rank has room for them, with few all-reduces.
+"""Choosing which layers of a chain to cut, by columns and by rows, so that they fit a rank with the fewest all-reduces.
 
     a layer      (kind, n): "linear" with n numbers of weights; "pointwise", as GeLU; "mixing", as a norm, which needs
                  all features of a token at once
     a rank       has n numbers of a linear layer that is whole, n/K of one that is cut
 
-    columns ── pointwise layers, if any ── rows       features lie in parts from the first to the last of the three, and
-                                                      nothing but pointwise layers can stand in between
+    columns ── pointwise layers, if any ── rows       features are divided from the first to the last of the three, and
+                                                      only pointwise layers can be in between
 
 Each such pair costs two all-reduces, one forward (g) and one backward (f), and saves (n + n')·(1 - 1/K) numbers.
 Layers that are whole cost none. So: the fewest pairs, no layer in two of them, that save enough. ``place_splits`` finds
@@ -14,7 +14,8 @@ them by
     saved[i][c]    the most that c pairs of the first i linear layers save
                    = max(saved[i-1][c], saved[i-2][c-1] + n_{i-1} + n_i)
 
-The largest pairs first isn't best: of 6, 7, 7, 6 they take the two in the middle, and leave two that nobody can pair.
+Greedily taking the largest pair isn't optimal: of 6, 7, 7, 6 it takes the two in the middle, and the other two cannot
+be paired.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ WHOLE, COLUMNS, ROWS = "whole", "columns", "rows"
 
 
 def place_splits(layers: Sequence[Layer], ranks: int, room: int) -> list[str]:
-    """For each layer "whole", "columns" or "rows". Raises UsageError where no cut leaves a rank with ``room`` numbers
-    or fewer."""
+    """One of "whole", "columns" and "rows" for each layer, with the fewest all-reduces. Raises UsageError where no
+    choice fits a rank with ``room`` numbers."""
     linear = [i for i, (kind, _) in enumerate(layers) if kind == "linear"]
     together = [pointwise_between(layers, a, b) for a, b in pairwise(linear)]
     saved = best_savings([layers[i][1] for i in linear], together)
@@ -45,7 +46,7 @@ def place_splits(layers: Sequence[Layer], ranks: int, room: int) -> list[str]:
 
 
 def best_savings(sizes: Sequence[int], together: Sequence[bool]) -> list[list[float]]:
-    """saved[i][c]; -inf where there are no c pairs."""
+    """The table saved[i][c]; -inf where c pairs are impossible."""
     most = len(sizes) // 2 + 1
     saved = [[0.0] + [float("-inf")] * (most - 1) for _ in range(len(sizes) + 1)]
     for i in range(2, len(sizes) + 1):
@@ -67,22 +68,22 @@ def chosen(saved: Sequence[Sequence[float]], sizes: Sequence[int], together: Seq
 
 
 def most_saved(layers: Sequence[Layer]) -> float:
-    """The most numbers that stand in pairs: all that cutting can make smaller."""
+    """The most numbers that can be in pairs: all that cutting can reduce."""
     linear = [i for i, (kind, _) in enumerate(layers) if kind == "linear"]
     together = [pointwise_between(layers, a, b) for a, b in pairwise(linear)]
     return max(best_savings([layers[i][1] for i in linear], together)[-1])
 
 
 def all_reduces(layers: Sequence[Layer], splits: Sequence[str]) -> int:
-    """Of a step. Raises UsageError for splits that cannot be."""
+    """The number of all-reduces in a step. Raises UsageError for invalid splits."""
     if broken := broken_rule(layers, splits):
         raise UsageError(f"These splits cannot be: {broken}.", "After columns come pointwise layers, then rows.")
     return 2 * splits.count(ROWS)
 
 
 def broken_rule(layers: Sequence[Layer], splits: Sequence[str]) -> str:
-    """The first layer whose split cannot be, with the reason; "" where all can."""
-    columns = None  # since when features lie in parts
+    """The first layer whose split is invalid, with the reason; "" if all are valid."""
+    columns = None  # the layer since which features are divided
     for i, ((kind, _), split) in enumerate(zip(layers, splits, strict=True)):
         if kind != "linear" and split != WHOLE:
             return f"layer {i} is {kind}, and only linear layers are cut"
@@ -97,7 +98,7 @@ def broken_rule(layers: Sequence[Layer], splits: Sequence[str]) -> str:
 
 
 def beside_the_best(layers: Sequence[Layer], ranks: int, room: int, splits: Sequence[str]) -> str:
-    """What is wrong with ``splits``, or what less would be enough; "" for the best. None is wrong by rounding."""
+    """What is wrong with ``splits``, or how few all-reduces would do; "" for the optimum. Exact, without rounding."""
     if broken := broken_rule(layers, splits):
         return broken
     times = sum(n * (ranks if split == WHOLE else 1) for (_, n), split in zip(layers, splits, strict=True))
@@ -108,12 +109,12 @@ def beside_the_best(layers: Sequence[Layer], ranks: int, room: int, splits: Sequ
 
 
 def held(layers: Sequence[Layer], splits: Sequence[str], ranks: int) -> float:
-    """Numbers on a rank."""
+    """How many numbers a rank holds."""
     return sum(n if split == WHOLE else n / ranks for (_, n), split in zip(layers, splits, strict=True))
 
 
 def tried_all(layers: Sequence[Layer], ranks: int, room: int) -> int | None:
-    """The fewest all-reduces, by trying every choice; None if none has room."""
+    """The fewest all-reduces by exhaustive search; None if no choice fits."""
     best = None
     options = [(WHOLE, COLUMNS, ROWS) if kind == "linear" else (WHOLE,) for kind, _ in layers]
     for splits in product(*options):

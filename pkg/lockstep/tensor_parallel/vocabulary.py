@@ -1,19 +1,19 @@
-"""The two largest matrices of a small GPT, cut by tokens: what each token means, and how likely it is to be the next.
+"""Vocabulary parallelism: token embedding, output layer and cross-entropy, with the vocabulary cut among the ranks.
 
-    V      tokens, rows of either matrix; rank r has its share of them, from ``first`` on
+    V      size of the vocabulary; rank r has its share of it, from ``first`` on
     h, n   width; tokens of a batch, b·T
-    z      scores (n, V): rank r has its columns of them, (n, V/K), and nobody ever has all
+    z      scores (n, V): rank r has its columns of them, (n, V/K), and no rank ever has all
 
-    embedding    1 a token of another rank gives zeros     2 g: of K summands, one isn't zero
+    embedding    1 zeros for a token of another rank       2 g: of K summands, one isn't zero
     scores       3 f, then this rank's columns of X·Eᵀ: a column-parallel layer
-    loss         mean over n of  log Σ_v exp(z_v) - z_target  is found from three numbers for each token:
+    loss         mean over n of  log Σ_v exp(z_v) - z_target,  from three numbers for each token:
 
                  4 the largest score          all-reduce, max      so that no exp overflows
-                 5 the target's score         all-reduce, sum      one rank has it, the others say 0
+                 5 the target's score         all-reduce, sum      one rank has it, the others add 0
                  6 Σ exp(z - largest)         all-reduce, sum
 
-                 3·n numbers travel, not V·n, as all scores would. The gradient needs none: exp(z - largest)/Σ is this
-                 rank's part of the softmax, and 1 is subtracted at the target where this rank has it.
+                 3·n numbers are all-reduced; all scores would be V·n. The gradient needs no communication:
+                 exp(z - largest)/Σ is this rank's part of the softmax, less 1 at the target if it is this rank's.
 
 Source: Shoeybi et al., Megatron-LM, arXiv:1909.08053, section 3: "we fuse the output of the parallel GEMM with the
 cross entropy loss". Megatron Core's names: ``VocabParallelEmbedding``, ``vocab_parallel_cross_entropy``.
@@ -33,8 +33,8 @@ from lockstep.tensor_parallel.linear import taken
 
 
 class VocabParallelEmbedding(nn.Module):
-    """This rank's rows of ``embedding``: (...) whole numbers to (..., width), alike on all ranks. ``leave``: the region
-    that makes summands one."""
+    """This rank's rows of ``embedding``: token numbers (...) to (..., width), alike on all ranks. ``leave``: the region
+    function that adds up the ranks' summands."""
 
     def __init__(self, embedding: nn.Embedding, group: Group = None, leave: Any = reduce_from_region) -> None:
         super().__init__()
@@ -49,13 +49,13 @@ class VocabParallelEmbedding(nn.Module):
 
 
 def vocab_parallel_cross_entropy(z: Tensor, tokens: Tensor, V: int, group: Group = None) -> Tensor:
-    """The mean cross-entropy in nats of scores whose columns lie on the ranks of ``group``: z (..., V/K), of this
-    rank's share of V tokens, for the true ``tokens`` (...). The same on every rank."""
+    """The mean cross-entropy in nats of scores whose columns are divided among the ranks of ``group``: z (..., V/K) for
+    this rank's share of V tokens, and the true ``tokens`` (...). The same on every rank."""
     return cross_entropy_of_columns(z.flatten(0, -2), tokens.flatten(), own(V, group).start, group)
 
 
 def cross_entropy_of_columns(scores: Tensor, targets: Tensor, first: int, group: Group = None) -> Tensor:
-    """The same of scores (n, v) of tokens from ``first`` on, for true tokens (n,): a lab's answer."""
+    """The same for scores (n, v) of the tokens from ``first`` on, and true tokens (n,): a lab's answer."""
     mine = slice(first, first + scores.shape[1])
     loss: Tensor = VocabParallelCrossEntropy.apply(scores, targets, mine, group)  # type: ignore[no-untyped-call]
     return loss
@@ -85,6 +85,6 @@ class VocabParallelCrossEntropy(torch.autograd.Function):
 
 
 def placed(tokens: Tensor, mine: slice) -> tuple[Tensor, Tensor]:
-    """Where this rank has each token, 0 for those that it doesn't have; and which these are."""
+    """The row of each token on this rank, 0 for tokens of other ranks; and the mask of those."""
     elsewhere = (tokens < mine.start) | (tokens >= mine.stop)
     return (tokens - mine.start).masked_fill(elsewhere, 0), elsewhere

@@ -1,9 +1,9 @@
-"""How this machine is laid out: which cores share what, how wide they compute, what the memory gives all of them.
+"""The topology of this machine: NUMA nodes, shared caches, hardware threads, SIMD width, aggregate memory bandwidth.
 
-Read from /sys (``Documentation/ABI/testing/sysfs-devices-system-cpu`` of the Linux kernel), except for the bandwidth of
-all cores together, which is measured. What a system does not tell stays at its default.
+It is read from /sys (``Documentation/ABI/testing/sysfs-devices-system-cpu`` of the Linux kernel), except for the memory
+bandwidth of all cores together, which is measured. What a system does not provide keeps its default.
 
-Every function takes the folder that it reads, so that a test can show it another machine.
+Every function takes the folder that it reads as an argument, so that a test can simulate another machine.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ WIDTHS = {"avx512f": 512, "avx2": 256, "avx": 256, "sse4_2": 128, "asimd": 128} 
 
 @dataclass(frozen=True)
 class Hardware:
-    """Plain numbers, so that the survey can keep them as JSON."""
+    """The topology as plain numbers, which the survey stores as JSON."""
 
     threads_per_core: int = 1  # hyper-threads
     numa: list[int] = field(default_factory=list)  # logical processors of each NUMA node
-    shared: dict[str, int] = field(default_factory=dict)  # "L2" -> cores that have one such cache in common
+    shared: dict[str, int] = field(default_factory=dict)  # "L2" -> number of cores that share one such cache
     simd_bits: int = 0  # the widest register; 0 if unknown
     bandwidth: float = 0.0  # bytes/s of all usable cores together; 0 if not measured
 
     @property
     def simd_lanes(self) -> int:
-        """How many float32 one instruction works on."""
+        """The number of float32 values in a SIMD register."""
         return self.simd_bits // 32
 
     def __str__(self) -> str:
@@ -42,7 +42,7 @@ class Hardware:
 
 
 def hardware(simd: list[str], threads: int, memory: int, system: Path = SYSTEM) -> Hardware:
-    """The layout of this machine, and its bandwidth on ``threads`` threads. About half a second."""
+    """The topology of this machine, and its memory bandwidth on ``threads`` threads. Takes about half a second."""
     siblings = _processors(system / "cpu/cpu0/topology/thread_siblings_list")
     return Hardware(
         threads_per_core=max(1, siblings),
@@ -54,13 +54,13 @@ def hardware(simd: list[str], threads: int, memory: int, system: Path = SYSTEM) 
 
 
 def numa(system: Path = SYSTEM) -> list[int]:
-    """The logical processors of each NUMA node that has some; empty where the system does not tell."""
+    """The number of logical processors of each NUMA node that has any; empty if unknown."""
     counts = [_processors(node / "cpulist") for node in sorted((system / "node").glob("node[0-9]*"))]
     return [count for count in counts if count]
 
 
 def sharing(system: Path = SYSTEM) -> dict[str, int]:
-    """``{"L1d": 1, "L3": 16}``: the logical processors that share each cache of processor 0."""
+    """The number of logical processors that share each cache of processor 0: ``{"L1d": 1, "L3": 16}``."""
     found = {}
     for index in sorted((system / "cpu/cpu0/cache").glob("index*")):
         letter = {"Data": "d", "Instruction": "i"}.get(_text(index / "type"), "")
@@ -70,10 +70,10 @@ def sharing(system: Path = SYSTEM) -> dict[str, int]:
 
 
 def bandwidth_of_all(threads: int, memory: int, seconds: float = 0.4) -> float:
-    """Bytes/s of the STREAM triad a = b + s·c on ``threads`` threads at once: two arrays read, one written.
+    """Bytes/s of the STREAM triad a = b + s·c on ``threads`` threads at once: two arrays are read, one is written.
 
-    Each thread counts its bytes by its own clock, which stands still while another program has its core; the rates are
-    added up. So a busy machine disturbs it little."""
+    Each thread measures its rate in its own CPU time, which does not advance while another program uses its core, and
+    the rates are added. So other load affects the result little."""
     n = max(2**16, min(16 * 2**20, memory // 64) // threads)
     before = torch.get_num_threads()
     try:
@@ -84,7 +84,7 @@ def bandwidth_of_all(threads: int, memory: int, seconds: float = 0.4) -> float:
 
 
 def _triad_rate(n: int, seconds: float) -> float:
-    """Bytes per second of this thread's own time."""
+    """Bytes per second of this thread's CPU time."""
     torch.set_num_threads(1)
     b, c, a = (torch.ones(n, dtype=torch.float32) for _ in range(3))
     torch.add(b, c, alpha=3.0, out=a)
@@ -96,7 +96,7 @@ def _triad_rate(n: int, seconds: float) -> float:
 
 
 def _processors(path: Path) -> int:
-    """How many there are in a list such as "0-3,8-11"; 0 where there is none."""
+    """The number of processors in a list file such as "0-3,8-11"; 0 if there is none."""
     total = 0
     for part in filter(None, _text(path).split(",")):
         first, _, last = part.partition("-")

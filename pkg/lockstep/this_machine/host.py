@@ -1,10 +1,12 @@
-"""What this machine lets us use: cores, memory, caches, SIMD, GPUs. Read, not measured.
+"""The resources that this process may use: cores, memory, caches, SIMD, GPUs. They are read, not measured.
 
-In a container the host's numbers mislead: a container with 2 of 64 cores that starts 64 threads crawls. So cores and
-memory are what the control groups leave us (cgroup v2: ``cpu.max``, ``memory.max``; v1: ``cpu.cfs_quota_us``,
-``memory.limit_in_bytes``; https://docs.kernel.org/admin-guide/cgroup-v2.html) and what the affinity mask allows.
+In a container the host's numbers are misleading: 64 threads in a container with 2 of 64 cores are very slow. So cores
+and memory are those within the limits of control groups (cgroup v2: ``cpu.max``, ``memory.max``; v1:
+``cpu.cfs_quota_us``, ``memory.limit_in_bytes``; https://docs.kernel.org/admin-guide/cgroup-v2.html) and the affinity
+mask.
 
-Every function takes the folders that it reads, so that a test can show it another machine.
+Every function takes the folders that it reads as arguments, so that a test can simulate another machine. What a process
+cannot change for itself is read once; the affinity mask, each time.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import psutil
@@ -26,7 +29,7 @@ SIMD = ("sse4_2", "avx", "avx2", "fma", "avx512f", "avx512_bf16", "amx_bf16", "a
 
 @dataclass(frozen=True)
 class Cores:
-    """How many cores there are, and how many of them are ours."""
+    """The number of cores of the host, and how many of them this process may use."""
 
     host: int
     affinity: int  # by sched_setaffinity, taskset or a cpuset
@@ -34,28 +37,34 @@ class Cores:
 
     @property
     def usable(self) -> int:
-        """Whole cores: how many ranks can truly run at once."""
+        """Whole usable cores: how many ranks can run in parallel."""
         return max(1, min(self.affinity, int(self.quota) if self.quota else self.affinity))
 
 
 def cores(cgroups: Path = CGROUPS, membership: Path = MEMBERSHIP) -> Cores:
-    """The cores of the host, of the affinity mask (which cpusets narrow, too) and of the control group's quota."""
+    """The cores of the host, of the affinity mask (which includes cpusets) and of the control group's quota."""
     host = os.cpu_count() or 1
     affinity = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else host
+    return Cores(host, affinity, _quota(cgroups, membership))
+
+
+@cache
+def _quota(cgroups: Path, membership: Path) -> float | None:
     quotas = [_quota_v2(folder) for folder in _folders("", cgroups, membership)]
     quotas += [_quota_v1(folder) for folder in _folders("cpu", cgroups, membership)]
-    return Cores(host, affinity, min((q for q in quotas if q), default=None))
+    return min((q for q in quotas if q), default=None)
 
 
+@cache
 def memory(cgroups: Path = CGROUPS, membership: Path = MEMBERSHIP) -> int:
-    """Bytes that this process and its ranks may use: the host's, or the control group's limit if that is less."""
+    """The memory for this process and its ranks in bytes: the host's, or the control group's limit if that is less."""
     limits = [_number(folder / "memory.max") for folder in _folders("", cgroups, membership)]
     limits += [_number(f / "memory.limit_in_bytes") for f in _folders("memory", cgroups, membership)]
     return min([int(psutil.virtual_memory().total), *(int(limit) for limit in limits if limit)])
 
 
 def caches(folder: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> dict[str, int]:
-    """``{"L1d": bytes, "L2": ...}`` of one core; empty where the system does not tell."""
+    """The cache sizes of one core in bytes, ``{"L1d": ..., "L2": ...}``; empty if unknown."""
     found = {}
     for index in sorted(folder.glob("index*")):
         level, kind, size = (_text(index / name) for name in ("level", "type", "size"))
@@ -69,8 +78,9 @@ def caches(folder: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> dict[st
     return found
 
 
+@cache
 def processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
-    """The model, as the maker names it."""
+    """The vendor's name of the processor model."""
     for line in _text(cpuinfo).splitlines():
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
@@ -89,16 +99,16 @@ def simd(cpuinfo: Path = Path("/proc/cpuinfo")) -> list[str]:
 
 
 def gpus() -> list[str]:
-    """Name and memory of each GPU, asked of nvidia-smi, so that CUDA is not touched here."""
+    """Name and memory of each GPU, by nvidia-smi, so that CUDA is not initialized in this process."""
     listing = _output("nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader")
     return [line.strip() for line in listing.splitlines() if line.strip()]
 
 
 def _folders(controller: str, cgroups: Path, membership: Path) -> Iterator[Path]:
-    """The folders of our control group and of all above it: each of them may set a limit.
+    """The folders of this process's control group and its ancestors, each of which may set a limit.
 
-    A line of ``membership`` is "4:memory:/path" (v1) or "0::/path" (v2). In a container the path may be the host's, and
-    not to be found here: then the top folder is ours.
+    A line of ``membership`` is "4:memory:/path" (v1) or "0::/path" (v2). In a container the path may be the host's and
+    not exist; then the top folder is that of the container.
     """
     for line in _text(membership).splitlines():
         _, _, rest = line.partition(":")
@@ -139,7 +149,7 @@ def _text(path: Path) -> str:
 
 
 def _output(*command: str) -> str:
-    """What a command prints; nothing if it is not there, fails or hangs."""
+    """The output of a command; "" if it is missing, fails or hangs."""
     with suppress(OSError, subprocess.SubprocessError):
         return subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
     return ""

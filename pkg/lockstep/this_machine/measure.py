@@ -1,7 +1,7 @@
-"""The instruments of the survey: how fast one thread computes, and how fast two ranks talk.
+"""Microbenchmarks for the survey: compute and memory speed of one thread, latency and bandwidth between two ranks.
 
-Single-thread work is timed by the thread's own clock, and the best of several short runs counts, so that other programs
-disturb it little. Messages can be timed by the wall clock alone: by many short batches, of which the best counts, too.
+Single-thread work is measured in the thread's CPU time, as the best of several short runs, so that other load affects
+it little. Messages can only be measured in wall-clock time: as the best of many short batches.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from contextlib import contextmanager
 import torch
 import torch.distributed as dist
 
-BATCHES, SHORT = 25, 0.005  # many batches of so many seconds: some of them find the machine quiet
+BATCHES, SHORT = 25, 0.005  # number of batches, and their length in seconds: some find the machine idle
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """torch computes on one thread, as each rank does; afterwards on as many as before."""
+    """A context in which torch uses one thread, as on each rank."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -28,21 +28,21 @@ def one_thread() -> Iterator[None]:
 
 
 def matmul_rate(dtype: torch.dtype, n: int = 512) -> float:
-    """FLOP/s of an n x n matrix product, which takes 2n³ operations."""
+    """FLOP/s of an n x n matrix product, counted as 2n³ operations."""
     a, b = torch.ones(n, n, dtype=dtype), torch.ones(n, n, dtype=dtype)
     out = torch.empty(n, n, dtype=dtype)
     return 2 * n**3 / best_time(lambda: torch.mm(a, b, out=out))
 
 
 def triad_bandwidth(memory: int) -> float:
-    """Bytes/s of a = b + s·c: two arrays read, one written, 64 MB each (less on a machine of little memory)."""
+    """Bytes/s of the STREAM triad a = b + s·c: two arrays read, one written, 64 MB each (less with little memory)."""
     n = min(16 * 2**20, memory // 64)
     b, c, a = (torch.ones(n, dtype=torch.float32) for _ in range(3))
     return 3 * 4 * n / best_time(lambda: torch.add(b, c, alpha=3.0, out=a))
 
 
 def launch_overhead(repeats: int = 1000) -> float:
-    """Seconds of an operation on a single number."""
+    """Seconds of an in-place addition to a tensor of one element."""
     x = torch.zeros(1)
 
     def many() -> None:
@@ -53,7 +53,7 @@ def launch_overhead(repeats: int = 1000) -> float:
 
 
 def best_time(work: Callable[[], object], seconds: float = 0.3) -> float:
-    """The least time that ``work`` took on this thread's clock, over at least 3 runs and about so many seconds."""
+    """The least CPU time of ``work`` in seconds, over at least 3 runs and about ``seconds`` of wall-clock time."""
     work()
     times: list[float] = []
     deadline = time.perf_counter() + seconds
@@ -65,7 +65,7 @@ def best_time(work: Callable[[], object], seconds: float = 0.3) -> float:
 
 
 def ping_pong_times(sizes: tuple[int, ...]) -> list[float]:
-    """One-way seconds for each size: the least of the means of BATCHES short batches."""
+    """One-way seconds for each size in bytes: the least of the means of BATCHES short batches."""
     ping_pong(1, 5)  # the first message makes the connection
     once = [max(min(ping_pong(n, 1) for _ in range(3)), 1e-6) for n in sizes]
     agreed = torch.tensor(once, dtype=torch.float64)
@@ -75,8 +75,8 @@ def ping_pong_times(sizes: tuple[int, ...]) -> list[float]:
 
 
 def ping_pong(nbytes: int, repeats: int) -> float:
-    """Mean seconds of one way between ranks 0 and 1; 0.0 on other ranks."""
-    me, ball = dist.get_rank(), torch.ones(nbytes, dtype=torch.uint8)  # not zeros: those are paged in only when written
+    """Mean one-way seconds between ranks 0 and 1; 0.0 on other ranks."""
+    me, ball = dist.get_rank(), torch.ones(nbytes, dtype=torch.uint8)  # not zeros, whose pages would be mapped lazily
     if me > 1:
         return 0.0
     begin = time.perf_counter()

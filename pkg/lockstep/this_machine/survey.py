@@ -1,16 +1,17 @@
-"""This machine as a Cluster, measured once: the virtual cluster's answer to "how fast would it be here?".
+"""This machine as a Cluster, measured once, so that the virtual cluster can simulate it (``on="virtual"``).
 
-A rank is one core with its share of the memory. Measured, each as the best of several short runs:
+A rank is one core with its share of the memory. These are measured, each as the best of several short runs:
 
     peak          a matrix product of 512 x 512 in float64, float32 and bfloat16, on one thread
-    bandwidth     the STREAM triad, a = b + s·c, on arrays far larger than a cache (McCalpin 1995): of one core, and of
-                  all together, which is less than so many times as much where the memory is the bottleneck
-    launch        an operation on a single number, which has nothing to do
-    alpha, beta   ping-pong between two gloo ranks over loopback, and the fit of ``cost.fit``
-    cores         counted: all ranks share them, and their messages with them (``cost.cores``)
+    bandwidth     the STREAM triad, a = b + s·c, on arrays much larger than the caches (McCalpin 1995): of one core, and
+                  of all cores together, which is less than their sum where memory is the bottleneck
+    launch        an operation on a tensor of one element
+    alpha, beta   ping-pong between two gloo ranks over loopback, fitted by ``cost.fit``
+    cores         counted; all ranks and their messages share them (``cost.contention``)
 
-The result is kept as ``survey.json`` in ``progress.home()``, and measured anew when the machine, our share of it or
-torch has changed. Where two ranks could not be had, that part is typical values, and is tried again after ten minutes.
+The result is stored as ``survey.json`` in ``progress.home()``, and measured again when the machine, its limits or torch
+have changed. If two ranks cannot be started, typical values are used for alpha and beta, and measuring is retried after
+ten minutes.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ TYPICAL_LOOPBACK = (65e-6, 1 / 1.5e9)  # alpha, beta: gloo on a two-core server 
 
 @dataclass(frozen=True)
 class Survey:
-    """The machine: as a cluster, and what it consists of."""
+    """The survey: the machine as a cluster, and its components."""
 
     cluster: Cluster
     processor: str
@@ -62,7 +63,7 @@ class Survey:
 
     @property
     def complete(self) -> bool:
-        """Whether the loopback was measured, too."""
+        """Whether loopback was measured, too."""
         return not self.cluster.inside.source.startswith(UNMEASURED)
 
     def __str__(self) -> str:
@@ -86,12 +87,12 @@ class Survey:
 
 
 def survey(refresh: bool = False, say: Callable[[str], None] = print) -> Cluster:
-    """This machine as a cluster, from the cache or measured now (about 5 s; ``say`` is told)."""
+    """This machine as a cluster, from the stored survey or measured now (about 5 s, announced by ``say``)."""
     return full_survey(refresh, say).cluster
 
 
 def full_survey(refresh: bool = False, say: Callable[[str], None] = print) -> Survey:
-    """As ``survey``, with all that was found."""
+    """As ``survey``, with all components."""
     path, fingerprint = home() / "survey.json", _fingerprint()
     kept = None if refresh else _read(path, fingerprint)
     if kept is not None:
@@ -106,7 +107,7 @@ def full_survey(refresh: bool = False, say: Callable[[str], None] = print) -> Su
 
 
 def measure() -> Survey:
-    """Survey the machine now, whatever the cache holds."""
+    """Measure the machine now, whether or not a survey is stored."""
     share = host.cores()
     memory = host.memory()
     with one_thread():
@@ -127,7 +128,7 @@ def measure() -> Survey:
 
 
 def loopback() -> Link:
-    """The link between two gloo ranks here; typical values, with the reason, where two ranks cannot be had."""
+    """The link between two gloo ranks, measured; typical values, with the reason, if two ranks cannot be started."""
     try:
         outcome = processes.run_processes(Job.pack(ping_pong_times, (SIZES,), {}, ranks=2, timeout=30.0, record=False))
         alpha, beta = fit_alpha_beta(SIZES, outcome.values[0])
@@ -138,14 +139,14 @@ def loopback() -> Link:
 
 
 def _fingerprint() -> dict[str, Any]:
-    """What the measurements depend on. A home folder may be shared by several machines."""
+    """What the measurements depend on, including the machine, since a home folder may be shared."""
     versions = {"format": 4, "torch": torch.__version__, "python": platform.python_version()}
     share = {"cores": host.cores().usable, "memory": host.memory()}
     return {**versions, "machine": platform.node(), "processor": host.processor(), **share}
 
 
 def _read(path: Path, fingerprint: dict[str, Any]) -> Survey | None:
-    """The survey that was kept; None if there is none, it is broken or of another machine."""
+    """The stored survey; None if there is none, or it is corrupt, outdated or of another machine."""
     try:
         data = json.loads(path.read_text())
         if data["of"] != fingerprint:
@@ -161,7 +162,7 @@ def _read(path: Path, fingerprint: dict[str, Any]) -> Survey | None:
 
 
 def _write(path: Path, fingerprint: dict[str, Any], found: Survey) -> bool:
-    """Keep it, all or nothing: a reader never sees half a file."""
+    """Store the survey atomically. Returns whether it worked."""
     with suppress(OSError):
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".survey-", suffix=".json")
         with os.fdopen(handle, "w") as file:

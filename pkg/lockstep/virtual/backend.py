@@ -3,16 +3,17 @@
 A learner's program runs unchanged, whichever backend it names: ``init_process_group`` and ``new_group`` make virtual
 groups for "gloo", "nccl" and all others, and no rank looks for another one over the network.
 
-What it rests on (private API of torch, for 2.13 to 2.15, all of it in this file, group.py, work.py, movement.py,
-clock.py, streams.py, shared_torch.py, profilers.py and fake_torch.py):
+It relies on (private API of torch, for 2.13 to 2.15, all of it in this file, process_group.py, work.py,
+checkpoints.py, data_movement.py, clock.py, random_streams.py, torch_process_state.py and fake_torch.py):
   thread isolation   the C++ registry of process groups is kept per thread: ``_set_thread_isolation_mode``
   a world per thread ``distributed_c10d._world`` holds the Python side of that registry
   a Python group     a ``ProcessGroup`` subclass is used as it is, without a C++ backend under it
-  one way in         all groups are made by ``distributed_c10d._new_process_group_helper``
+  one constructor    all groups are made by ``distributed_c10d._new_process_group_helper``
+  a Python store     torch's own waits for a key in C++: the rank that is to set it would never get the baton
 
-What torch's own wrappers show: DDP's all-reduces run beside its backward pass, in virtual time as on processes. On
-CPU tensors ``fully_shard``, DTensor and the pipeline schedules wait for each operation at once, here and on processes:
-values, bytes and memory are exact, but their traces show no overlap.
+torch's own wrappers: DDP's all-reduces overlap its backward pass, in virtual time as on processes. On CPU tensors
+``fully_shard``, DTensor and the pipeline schedules wait for each operation at once, here and on processes: values,
+bytes and memory are exact, but their traces show no overlap.
 """
 
 from __future__ import annotations
@@ -31,21 +32,41 @@ from torch.distributed.distributed_c10d import PrefixStore
 
 from lockstep import deadlock_report, places
 from lockstep.errors import RankState, UsageError
-from lockstep.launch.adoption import Adoption, Given, called
-from lockstep.virtual import futures, modules, profilers
+from lockstep.launch.init_process_group import Adoption, Given, are_alike, called, is_everybodys
+from lockstep.launch.store import PythonStore
+from lockstep.virtual import checkpoints, module_isolation, rank_threads, torch_process_state, work
 from lockstep.virtual.clock import Clock
 from lockstep.virtual.process_group import VirtualGroup
-from lockstep.virtual.protocol import Simulator
-from lockstep.virtual.shared_store import RankStore
-from lockstep.virtual.shared_torch import count_loss_parallel, hide_from_compiler
+from lockstep.virtual.simulator_interface import Simulator
 
-LONG = timedelta(days=30)  # a rank that waits in vain is told at once, whatever a program asks
+FIRST_PAUSE = 1e-6  # virtual seconds
+GROWTH = 1.1
+
+
+class RankStore(PythonStore):
+    """The shared store of all ranks, as rank ``me`` uses it. Waiting takes virtual time, in pauses that grow, and so
+    does its ``timeout``."""
+
+    def __init__(self, simulation: Simulator, me: int) -> None:
+        super().__init__(simulation.store)
+        self._simulation, self._me = simulation, me
+
+    def wait(self, keys: Sequence[str], timeout: timedelta | None = None) -> None:
+        left, pause = self.seconds(timeout), FIRST_PAUSE
+        while not self.check(keys):
+            if left <= 0:
+                raise TimeoutError(f"no rank has left anything in the store under {', '.join(keys)}")
+            self._simulation.sleep(self._me, pause)
+            left, pause = left - pause, GROWTH * pause
+
+
+LONG = timedelta(days=30)  # deadlocks are detected at once, whatever timeout a program sets
 
 _local = threading.local()
 
 
 class ThreadWorld(threading.local):
-    """Python's registry of process groups (``distributed_c10d._world``), one for each thread."""
+    """The Python registry of process groups (``distributed_c10d._world``), one per thread."""
 
     def __init__(self) -> None:
         self.default_pg: Any = None
@@ -64,65 +85,64 @@ class ThreadWorld(threading.local):
 def create_group(options: Any, _: Any) -> VirtualGroup:
     simulation: Simulator = _local.simulation
     ranks = list(options.global_ranks_in_group) or list(range(simulation.ranks))
-    return VirtualGroup(simulation, _local.rank, ranks, str(options.group_id))
+    entered: int = distributed_c10d._world.times_entered  # type: ignore[attr-defined]
+    return VirtualGroup(simulation, _local.rank, ranks, str(options.group_id), options.timeout, entered)
+
+
+def demand_own_thread(does: str) -> None:
+    if not hasattr(_local, "rank"):
+        raise UsageError(f"A thread that a rank has started {does}.", "Make it in the rank's own thread.")
 
 
 class Agreement:
-    """What ranks have said of each group: those of one name must be the same, or have no rank in common."""
+    """Checks that all ranks name the same members for a group of one name, as ``init_process_group.agree`` does."""
 
     def __init__(self) -> None:
-        self._said: dict[tuple[int, str], dict[tuple[int, ...], RankState]] = {}  # by name and ranks: who said it first
+        self._said: dict[tuple[int, str], tuple[list[int], RankState]] = {}  # members, first caller
 
     def __call__(self, _: Any, name: str, ranks: Sequence[int]) -> None:
-        if not hasattr(_local, "rank"):
-            remedy = "Make it in the rank's own thread."
-            raise UsageError("A thread that a rank has started makes a process group.", remedy)
+        demand_own_thread("makes a process group")
         world: Any = distributed_c10d._world
         if not ranks:
-            world.times_entered += 1  # from here on names begin anew
+            world.times_entered += 1  # torch numbers groups from 0 again
+        if not ranks or not is_everybodys(name):
             return
-        of_one_name = self._said.setdefault((world.times_entered, name), {})
-        if tuple(ranks) in of_one_name:
-            return
-        mine = called(_local.rank, ranks, places.here())
-        if other := next((said for those, said in of_one_name.items() if not set(those).isdisjoint(ranks)), None):
-            raise deadlock_report.different_groups(other, mine)
-        of_one_name[tuple(ranks)] = mine
+        key, members = (world.times_entered, name), list(ranks)
+        said, first = self._said.get(key, (None, None))
+        if said is None or not are_alike(said, members):
+            mine = called(_local.rank, members, places.here())
+            if first:
+                raise deadlock_report.different_groups(first, mine)
+            self._said[key] = members, mine
 
 
 def tcp_store(host_name: str, port: int, *_: Any, **__: Any) -> Any:
-    """The store that a program opens at an address: the ranks have one. torch's waits in C++ for ranks that would never
-    get the baton."""
+    """A program's ``TCPStore(host, port)``: the store that all ranks share, as torch's own would wait in C++ for ranks
+    that never get the baton."""
+    demand_own_thread("opens a store")
     return PrefixStore(f"{host_name}:{port}", _local.store)
 
 
-def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bool = False) -> None:
-    """A barrier: a rank that does not come is always named here. torch has one for gloo alone."""
-    if dist.get_backend(group) != dist.Backend.GLOO:
-        raise ValueError("monitored_barrier is only implemented for GLOO backend.")
-    dist.barrier(group)
-
-
 def in_batches(post: Callable[..., Any]) -> Callable[..., Any]:
-    """``batch_isend_irecv``: what it posts bears one number, for rules that care (NCCL's)."""
+    """``batch_isend_irecv`` whose operations get one batch number, on which NCCL's rules depend."""
 
     @functools.wraps(post)
-    def posting(p2p_op_list: list[Any]) -> Any:  # torch's name: it may be given by it
-        if not hasattr(_local, "rank"):  # a thread that a rank has started: its first operation is refused
+    def posting(p2p_op_list: list[Any]) -> Any:  # torch's name, as a keyword argument
+        me = rank_threads.owner()  # also of a thread that the rank has started
+        if me is None:
             return post(p2p_op_list)
-        simulation: Simulator = _local.simulation
-        with simulation.batch(_local.rank):
+        with rank_threads.simulation().batch(me):
             return post(p2p_op_list)
 
     return posting
 
 
 def no_recorder(*_: Any) -> None:
-    """torch's flight recorder is for messages between C++ backends; the Trace has ours."""
+    """Instead of torch's flight recorder, which needs C++ backends; the Trace has what it would record."""
 
 
 def install() -> None:
-    """Turn this process into the virtual cluster's: call it once, before any thread uses torch.distributed."""
+    """Patch torch for a virtual cluster in this process. Call it once, before any thread uses torch.distributed."""
     setattr(distributed_c10d, "_world", ThreadWorld())  # noqa: B010
     if "VIRTUAL" not in dist.Backend._plugins:
         dist.Backend.register_backend("virtual", create_group, extended_api=True, devices=["cpu"])
@@ -133,21 +153,22 @@ def install() -> None:
         setattr(distributed_c10d, "_maybe_attach_flight_recorder", no_recorder)  # noqa: B010
     batches = in_batches(dist.batch_isend_irecv)
     for module in (distributed_c10d, dist):
-        setattr(module, "monitored_barrier", monitored_barrier)  # noqa: B010
         setattr(module, "batch_isend_irecv", batches)  # noqa: B010
-    futures.install()
-    profilers.install()
-    count_loss_parallel()
-    hide_from_compiler(Clock.__torch_dispatch__)
+    work.install()
+    checkpoints.install()
+    torch_process_state.share_kineto()
+    torch_process_state.count_loss_parallel()
+    torch_process_state.name_backend_in_ddps_data()
+    torch_process_state.hide_from_compiler(Clock.__torch_dispatch__)
     torch.autograd.set_multithreading_enabled(False)
 
 
 def enter(simulation: Simulator, rank: int) -> None:
-    """Make the calling thread a rank: it gets a default process group of its own."""
-    modules.forget_classes()
+    """Make the calling thread a rank, with its own default process group."""
+    module_isolation.forget_classes()
     _set_thread_isolation_mode(True)
     torch.autograd.set_multithreading_enabled(False)
     _local.simulation, _local.rank = simulation, rank
     _local.store = RankStore(simulation, rank)  # C++ keeps its own half only
-    dist.init_process_group("gloo", rank=rank, world_size=simulation.ranks, store=_local.store)
+    dist.init_process_group("gloo", rank=rank, world_size=simulation.ranks, store=_local.store, timeout=LONG)
     _local.given = Given(rank, simulation.ranks, lambda: _local.store, LONG)

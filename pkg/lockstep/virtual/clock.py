@@ -1,14 +1,15 @@
-"""How long each tensor operation takes: every torch operation of a rank passes through here and moves its clock.
+"""Virtual compute time: a dispatch mode that charges a rank's clock for every torch operation.
 
-The time is the roofline of the device (``cost.compute.op_time``): max(FLOPs / peak, bytes / bandwidth) plus the
-overhead of a launch. The FLOPs are those of ``cost.flops``, or of a formula that a program has given to torch's own
-counter; the bytes are those of all tensors that an operation is given, returns, or writes into without returning them.
-Views, empty tensors and tensors without memory (on the "meta" device) cost nothing.
+The time follows the roofline model of the device (``cost.operations.op_time``): max(FLOPs / peak, bytes / bandwidth)
+plus the launch overhead. The FLOPs come from ``cost.operations.FORMULAS``, or from a formula that a program has
+registered with torch's FLOP counter; the bytes are those of all tensors that an operation reads, returns, or writes
+without returning them. Views, empty tensors and tensors without memory (on the "meta" device) cost nothing.
 
-An operation that torch makes of others is charged as these: in ``torch.inference_mode`` it arrives here whole.
+A composite operation is charged as the operations that it consists of: in ``torch.inference_mode`` it arrives here
+undecomposed.
 
-A wrapper such as a DTensor is not charged: what it does inside passes through here again. Nor are the questions that
-it asks of torch in order to learn a result's global shape (429 GFLOP were counted for 86 with them).
+A wrapper such as a DTensor is not charged: its local operations pass through here again. Neither are the operations
+under a fake mode by which it infers a result's global shape (with them, 429 GFLOP were counted instead of 86).
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
-from lockstep.cost.compute import op_time
-from lockstep.cost.flops import COMPLEX, FORMULAS, Formula
+from lockstep.cost.operations import COMPLEX, FORMULAS, Formula, op_time
 from lockstep.deadlock_report import dtype_name
 from lockstep.machines import Device
 from lockstep.residency import Residency
-from lockstep.residency.leaves import has_memory, tensors_of
-from lockstep.virtual.arguments import nbytes
+from lockstep.residency.nested_tensors import has_memory, tensors_of
+from lockstep.virtual.data_movement import nbytes
+from lockstep.virtual.in_flight import Flights
 from lockstep.virtual.random_streams import draws
 
 FREE = frozenset(
@@ -45,35 +46,48 @@ FAKE = _TorchDispatchModeKey.FAKE
 
 
 class Known(NamedTuple):
-    """What there is to know of an operation of torch before it is carried out."""
+    """The properties of a torch operation that do not depend on its arguments."""
 
     func: Any
     name: str
     free: bool
     draws: bool
-    composite: bool  # torch knows how to make it of others
+    composite: bool  # torch can decompose it
     flops: Formula | None
-    writes: tuple[int, ...]  # places of the arguments that it writes into and does not return
+    writes: tuple[int, ...]  # indices of arguments that it writes and does not return
+    touches: bool  # it reads or writes the data of its arguments
+    alters: tuple[int | str, ...]  # indices and names of arguments that it writes
+
+    def altered(self, args: Any, kwargs: Any) -> list[Any]:
+        """The arguments of a call that it writes."""
+        named = [kwargs[a] for a in self.alters if a in kwargs]
+        return [*named, *(args[a] for a in self.alters if isinstance(a, int) and a < len(args))]
 
 
 class Clock(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Charges ``spend(name, seconds, flops)`` for each operation, and keeps book of the tensors that are alive.
-    ``claim``: called before an operation that draws random numbers.
-    ``mode``: the fake mode that the rank itself runs under, if its tensors have no data (fake.py)."""
+    """Calls ``spend(name, seconds, flops)`` for each operation, and accounts for the tensors that are alive.
+    ``claim``: called before an operation that draws random numbers. ``flights``: the rank's buffers in flight.
+    ``mode``: the fake mode of a rank whose tensors have no data (fake_simulation.py)."""
 
     mode: FakeTensorMode | None = None
-    _known: ClassVar[dict[int, Known]] = {}  # all ranks'; by id: hashing an operation takes longer than charging for it
+    _known: ClassVar[dict[int, Known]] = {}  # of all ranks; by id: hashing an operation takes longer than charging it
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """torch.compile does not look into programs under a mode anyway: torch need not guard each operation."""
+        """True would make torch guard each operation; torch.compile does not trace programs under a mode anyway."""
         return False
 
     def __init__(
-        self, device: Device, residency: Residency, spend: Callable[[str, float, int], None], claim: Callable[[], None]
+        self,
+        device: Device,
+        residency: Residency,
+        spend: Callable[[str, float, int], None],
+        claim: Callable[[], None],
+        flights: Flights,
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._device, self.residency, self._spend, self._claim = device, residency, spend, claim
+        self._flights = flights
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -89,6 +103,8 @@ class Clock(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 return func.decompose(*args, **kwargs)
         if known.draws:
             self._claim()
+        if self._flights and known.touches:
+            self._flights.look((*args, *kwargs.values()), known.altered(args, kwargs))
         out = self._carry_out(func, args, kwargs)
         if not known.free:
             self._charge(known, args, kwargs, out)
@@ -100,8 +116,9 @@ class Clock(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _learn(self, func: Any) -> Known:
         known = self._known[id(func)] = Known(
-            func, name_of(func), is_free(func), draws(func), is_composite(func), formula_of(func), written(func)
-        )
+            func, name_of(func), is_free(func), draws(func), is_composite(func), formula_of(func), written(func),
+            touches(func), alters(func),
+        )  # fmt: skip
         return known
 
     def _charge(self, known: Known, args: Any, kwargs: Any, out: Any) -> None:
@@ -125,21 +142,32 @@ def name_of(func: Any) -> str:
 
 
 def is_free(func: Any) -> bool:
-    """Whether an operation does no work on the device: a view, a size, an empty tensor; communication is booked
-    by the network. Of an operation that is not torch's own we know nothing, unless its formula was registered."""
+    """Whether an operation does no work on the device: a view, a size, an empty tensor; the network charges for
+    communication. An operation that is not torch's own is free, unless a FLOP formula was registered for it."""
     if func.namespace != "aten":
         return func._overloadpacket not in flop_registry
     return getattr(func, "is_view", False) or name_of(func) in FREE
 
 
+def touches(func: Any) -> bool:
+    """Whether an operation reads or writes data of its arguments; a view, say, does not."""
+    return not is_free(func) or name_of(func) == "_local_scalar_dense"
+
+
+def alters(func: Any) -> tuple[int | str, ...]:
+    """The arguments that an operation writes: their indices, and names if they are given by name."""
+    arguments = enumerate(func._schema.arguments)
+    return tuple(a.name if a.kwarg_only else i for i, a in arguments if a.alias_info and a.alias_info.is_write)
+
+
 def is_composite(func: Any) -> bool:
-    """Whether torch would have made it of others, had it been for autograd (below which it asks here)."""
+    """Whether torch decomposes it above autograd, that is, before this mode usually sees it."""
     name, key = func.name(), "CompositeImplicitAutograd"
     return func.namespace == "aten" and not is_free(func) and _dispatch_has_kernel_for_dispatch_key(name, key)
 
 
 def formula_of(func: Any) -> Formula | None:
-    """Ours, or what a program has told torch (``register_flop_formula``)."""
+    """Our FLOP formula, or the one that a program has registered with torch (``register_flop_formula``)."""
     given = flop_registry.get(func._overloadpacket)
     if func.namespace == "aten" and (ours := FORMULAS.get(name_of(func))):
         return ours
@@ -147,13 +175,14 @@ def formula_of(func: Any) -> Formula | None:
 
 
 def written(func: Any) -> tuple[int, ...]:
-    """An operation on many tensors at once (``_foreach_add_``, ``_fused_adam_``) returns nothing."""
+    """The indices of arguments that are written, for operations that return nothing (``_foreach_add_``,
+    ``_fused_adam_``)."""
     if func._schema.returns:
         return ()
     return tuple(i for i, a in enumerate(func._schema.arguments) if a.alias_info and a.alias_info.is_write)
 
 
 def in_order(func: Any, args: Any, kwargs: Any) -> Any:
-    """All arguments of an operation that has been given some by name."""
+    """All arguments of an operation, keyword arguments included, in the order of its schema."""
     rest = func._schema.arguments[len(args) :]
     return (*args, *(kwargs.get(a.name, a.default_value) for a in rest))

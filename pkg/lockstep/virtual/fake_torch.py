@@ -1,17 +1,31 @@
-"""What torch must do differently in a process whose ranks have no data. Private API of torch, for 2.13 to 2.15.
+"""Where torch must behave differently in a process whose ranks have no data. Private API, torch 2.13 to 2.15.
 
-With data.  Meshes, object collectives, DDP's agreement on shapes and buckets and the votes of a pipeline's stages need
-numbers that are really there: they run outside the fake mode. (Floating tensors made by ``empty`` are fake even so,
-see fake.py: they are DDP's buckets.)
+Operations with data
+    Meshes, object collectives, DDP's agreement on shapes and buckets and the votes of a pipeline's stages need real
+    numbers: they run outside the fake mode. (Floating tensors made by ``empty`` are fake even so, see FakeClock: they
+    are DDP's buckets.)
 
-DTensor asks for the global shape of a result by running the operation under the fake mode in force, or under one of
-its own if there is none. It is told that there is none, so that the clock can tell its question from the rank's work.
+DTensor
+    finds the global shape of a result by running the operation under the fake mode in force, or under one of its own
+    if there is none. Here it finds none, so that the clock can tell this query from the rank's own work.
 
-``fully_shard`` asks by address whether a parameter is still the one that it has padded. Here by storage.
+fully_shard
+    compares addresses to see whether a parameter is still the one that it has padded. Here: storages.
 
-Clipping takes all gradients in one operation if their types are known to it: fake ones are.
+Gradient clipping
+    takes all gradients in one operation if it knows their types: the fake type is added.
 
-Functional collectives take a fake mode for tracing and wait at once. Here they overlap as ever.
+Functional collectives
+    take a fake mode for tracing, and would wait at once. Here they overlap as usual.
+
+Devices
+    A virtual rank has one device, that of its cluster, which torch knows as "cpu". A program that writes "cuda" (or
+    "mps", or "xpu") means it: tensors created or moved there are on it, and a move costs nothing. Otherwise torch would
+    take the path without fused kernels, or abort in the first backward pass where it was built without CUDA. The "meta"
+    device is left alone: shapes without memory.
+
+    Module.to, .half, .to_empty and the like give each parameter new content. With data they set ``.data``; fake tensors
+    torch would swap, which their mode's weak references forbid. Here ``.data`` is set for them as well.
 """
 
 from __future__ import annotations
@@ -32,8 +46,6 @@ from torch.distributed.tensor import _collective_utils, _sharding_prop
 from torch.nn.parallel import distributed as ddp
 from torch.utils import _foreach_utils
 
-from lockstep.virtual import fake_devices
-
 OBJECT_COLLECTIVES = (
     "all_gather_object", "gather_object", "broadcast_object_list", "scatter_object_list",
     "send_object_list", "recv_object_list",
@@ -53,7 +65,7 @@ WITH_DATA: tuple[tuple[Any, str], ...] = (
 
 def install() -> None:
     """Once in a process."""
-    fake_devices.install()
+    place_on_the_one_device()
     for owner, name in WITH_DATA:
         if hasattr(owner, name):
             setattr(owner, name, outside_fake_mode(getattr(owner, name)))
@@ -77,7 +89,7 @@ def make_meshes_with_data() -> None:
 
 
 def replace(function: Callable[..., Any]) -> None:
-    """In every module that has taken it: ``fully_shard`` calls its own."""
+    """Replace a function in every module that has imported it, as ``fully_shard`` has."""
     for module in list(sys.modules.values()):
         if vars(module).get(function.__name__) is function:
             setattr(module, function.__name__, outside_fake_mode(function))
@@ -104,3 +116,46 @@ def unless_the_same(reset: Callable[[Any], None]) -> Callable[[Any], None]:
 
 def share_storage(a: torch.Tensor, b: torch.Tensor) -> bool:
     return bool(a.untyped_storage()._cdata == b.untyped_storage()._cdata)
+
+
+HERE = torch.device("cpu")
+KNOWN = ("cpu", "meta")
+
+
+def here(device: Any) -> Any:
+    """The rank's device in place of any other one but "meta". An integer is the index of a GPU; what is no device is
+    returned unchanged."""
+    if isinstance(device, bool) or not isinstance(device, int | str | torch.device):
+        return device
+    if isinstance(device, int):
+        return HERE
+    return device if torch.device(device).type in KNOWN else HERE
+
+
+def to(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+    if "device" in kwargs:
+        kwargs["device"] = here(kwargs["device"])
+    return torch.Tensor.to(tensor, *(here(a) for a in args[:1]), *args[1:], **kwargs)
+
+
+def stay(tensor: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
+    return tensor
+
+
+def place_on_the_one_device() -> None:
+    """Let "cuda" mean the rank's device, and give parameters their new content by ``.data``."""
+    for name, method in {"to": to, "cuda": stay, "xpu": stay}.items():
+        setattr(FakeTensor, name, method)
+    swap = torch.utils.swap_tensors
+
+    def give_content(a: torch.Tensor, b: torch.Tensor) -> None:
+        """Give ``a`` the content of ``b``, which is not used any more."""
+        if not isinstance(a, FakeTensor):
+            swap(a, b)  # type: ignore[no-untyped-call]
+        elif torch._has_compatible_shallow_copy_type(a, b):
+            a.data = b
+        else:  # to "meta", or from there
+            a.__dict__, b.__dict__ = b.__dict__, a.__dict__
+            torch._C._swap_tensor_impl(a, b)
+
+    setattr(torch.utils, "swap_tensors", give_content)  # noqa: B010

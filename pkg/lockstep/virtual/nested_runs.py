@@ -1,18 +1,21 @@
-"""run() inside a rank, for a learner's function that is itself a test: it asks whoever has started its process.
+"""Nested runs: run() called by a rank, for exercises in which the learner's function is itself a test.
+
+The rank's process does not start ranks; it sends a request to the process that has started it.
 
 ::
 
     check ──(1) the job, which may nest──▶ rank ──▶ the learner's test, which calls run(fn, ranks=4)
       ▲                                                        │
       └──(2) the inner job, as bytes ──────────────────────────┘
-      ──(3) starts the inner ranks, and hands back what they told, unopened ──▶
+      ──(3) starts the inner ranks, and returns their answer, still pickled ──▶
 
-So nothing is started by a process that a learner's code runs in, and nothing that it has made is opened by the check.
-Inner runs are always on a virtual cluster, on which nothing depends on what else this machine does.
+So no process that runs a learner's code starts others, and the check unpickles nothing that it has made. Nested runs
+are always on a virtual cluster, where nothing depends on the load of this machine.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
@@ -23,46 +26,62 @@ from lockstep.events import Outcome
 from lockstep.launch import pickled
 from lockstep.launch.job import Job
 
-CLUSTER = "dgx-a100"  # where no other one is named
+CLUSTER = "dgx-a100"  # the default
 
 
 class Asked(NamedTuple):
-    """The inner run, in plain data."""
+    """The request for a nested run, as plain data."""
 
     blob: bytes
     ranks: int
     seed: int
     timeout: float
     fake: bool
+    strict: bool
     cluster: str
     rules: str
     ties: int | None
 
 
-@dataclass(frozen=True)
+@dataclass
 class Broker:
-    """The rank's side."""
+    """The rank's side. ``begins``: called before each run."""
 
     conn: Connection
+    begins: Callable[[], None] = lambda: None
 
     def run(self, job: Job, cluster: str, rules: str, ties: int | None) -> Outcome:
         """As ``run_virtual``. Raises the RunError that ended the inner run."""
-        asked = Asked(job.blob, job.ranks, job.seed, job.timeout, job.fake, cluster, rules, ties)
+        asked = Asked(job.blob, job.ranks, job.seed, job.timeout, job.fake, job.strict, cluster, rules, ties)
+        self.begins()
         self.conn.send(("run", tuple(asked)))
         kind, content = self.conn.recv()
         if kind == "failed":
             raise content
         told, trace, time, memory = content
-        return Outcome([pickled.loads(v) for v in told], trace, time, [m.peak for m in memory], "", memory=memory)
+        return Outcome(
+            [pickled.loads(blob, rank) for rank, blob in enumerate(told)],
+            trace,
+            time,
+            [m.peak for m in memory],
+            "",
+            memory=memory,
+        )
 
 
 _broker: Broker | None = None  # in a process that may ask
 
 
 def allow(conn: Connection) -> None:
-    """From now on ``run`` in this process asks the other end of ``conn``."""
+    """Let ``run`` in this process send its requests over ``conn``."""
     global _broker
     _broker = Broker(conn)
+
+
+def tell(begins: Callable[[], None]) -> None:
+    """Call ``begins`` before each nested run of this process, if it may ask for any."""
+    if _broker:
+        _broker.begins = begins
 
 
 def broker() -> Broker | None:
@@ -70,7 +89,7 @@ def broker() -> Broker | None:
 
 
 def inner(outer: Job, asked: Any) -> tuple[Job, machines.Cluster, Any, int | None]:
-    """What is to be started. Raises an error for what a learner's process cannot have sent by ``run``."""
+    """The job, cluster, rules and ties of a request. Raises an error if ``run`` cannot have sent it."""
     wish = Asked(*asked)
     job = replace(
         outer,
@@ -79,6 +98,7 @@ def inner(outer: Job, asked: Any) -> tuple[Job, machines.Cluster, Any, int | Non
         seed=int(wish.seed),
         timeout=min(float(wish.timeout), outer.timeout),
         fake=bool(wish.fake),
+        strict=bool(wish.strict),
         own=None,
         raw=False,
         nests=False,

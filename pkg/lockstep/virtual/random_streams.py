@@ -1,12 +1,12 @@
-"""The random numbers of each rank, although all share a process.
+"""Random number streams: one per rank for ``random``, NumPy and torch, although all ranks share a process.
 
-``random`` and ``numpy.random`` have a stream for each rank (rank.py leads a call to the caller's). torch has one
-default generator, which C++ draws from. Its state (5 kB) changes hands, but only when a rank is about to use it:
+``random`` and ``numpy.random`` have a stream for each rank (``rank_threads`` routes each call to its rank's). torch has
+one default generator, which C++ draws from. Its state (5 kB) is exchanged only when another rank is about to use it:
 
     an operation that draws          the Clock sees it first, and claims the generator for its rank
-    torch.manual_seed and its kin    claim it first
-    the generator itself             may be used unseen: once a rank has got hold of it (``g = torch.manual_seed(0)``,
-                                     ``torch.default_generator``), it changes hands whenever the baton does
+    torch.manual_seed and the like   claim it first
+    the generator itself             may be used unseen: once a rank holds a reference (``g = torch.manual_seed(0)``,
+                                     ``torch.default_generator``), the state is exchanged with every switch of ranks
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ from torch._C import _DisableTorchDispatch
 from lockstep.launch.job import seed_rank
 
 SEEDING = ("manual_seed", "seed", "initial_seed", "get_rng_state", "set_rng_state")
-SEEN = ("aten", "c10d", "_c10d_functional", "profiler")  # namespaces whose operations say by a tag that they draw
+SEEN = ("aten", "c10d", "_c10d_functional", "profiler")  # namespaces whose operations are tagged if they draw
 
 
 class Streams:
-    """The random streams and the default dtype of each rank. A rank's first torch numbers are those of ``seed`` plus
-    rank, as in all worlds."""
+    """The random streams and the default dtype of each rank. Rank r is seeded with ``seed + r``, as in all worlds."""
 
     def __init__(self, ranks: int, seed: int) -> None:
         self._random = [random.Random(seed + r) for r in range(ranks)]
@@ -39,7 +38,7 @@ class Streams:
         self._generator = torch.default_generator
         self._states = [self._first_state(seed, r) for r in range(ranks)]
         self._generator.set_state(self._states[0])
-        self._references: int | None = None  # to the generator, before a rank was given one that it may keep
+        self._references: int | None = None  # to the generator, before it was returned to a rank that may keep it
         self._held = False
 
     def _first_state(self, seed: int, rank: int) -> torch.Tensor:
@@ -47,7 +46,7 @@ class Streams:
         return self._generator.get_state()
 
     def switch_to(self, rank: int) -> None:
-        """The baton has passed: torch's default dtype changes hands."""
+        """The baton has passed to ``rank``: set its default dtype, and its generator state if one is held."""
         dtype = torch.get_default_dtype()
         self._dtype[self._running] = dtype
         if self._dtype[rank] != dtype:
@@ -60,7 +59,7 @@ class Streams:
             self.claim(rank)
 
     def claim(self, rank: int) -> None:
-        """``rank`` is about to use torch's generator."""
+        """``rank`` is about to use torch's generator: load its state."""
         if rank == self._owner:
             return
         with _DisableTorchDispatch():
@@ -75,7 +74,7 @@ class Streams:
         return self._numpy[rank]
 
     def watch_torch(self, current: Callable[[], int | None]) -> None:
-        """From now on torch's own functions claim the generator for ``current()``, where that is a rank."""
+        """Let torch's functions for seeding claim the generator for the rank ``current()``, if there is one."""
 
         def claiming(real: Callable[..., Any]) -> Callable[..., Any]:
             @functools.wraps(real)
@@ -94,7 +93,7 @@ class Streams:
         self._watch_generator(current)
 
     def _watch_generator(self, current: Callable[[], int | None]) -> None:
-        """Let ``torch.default_generator`` ask ``torch.__getattr__``, and that find out for whom."""
+        """Make ``torch.default_generator`` a lookup by ``torch.__getattr__``, which claims it for the calling rank."""
         others = torch.__getattr__
 
         def find(name: str) -> Any:
@@ -110,5 +109,5 @@ class Streams:
 
 
 def draws(func: Any) -> bool:
-    """Whether an operation of torch may draw from the default generator; what others wrote may do anything."""
+    """Whether an operation may draw from the default generator. Operations from outside torch are assumed to."""
     return func.namespace not in SEEN or torch.Tag.nondeterministic_seeded in func.tags

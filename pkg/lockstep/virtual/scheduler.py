@@ -1,23 +1,21 @@
-"""One program counter for K ranks: the baton.
+"""The scheduler of a conservative discrete-event simulation: one rank runs at a time, the one that holds the baton.
 
-Ranks are threads, but exactly one of them runs: the one that holds the baton. It is always given to the rank with the
-smallest virtual clock among those able to run, so every run is the same. What a rank does with the others takes effect
-in the order of virtual time, also where it has gone ahead of them.
+Ranks are threads. The baton always goes to the runnable rank with the smallest virtual clock, so that every run is the
+same. A rank may run ahead of others; its effects on them are applied in the order of virtual time.
 
-    ready   a heap of moments                 pause(r)      lets ranks with a smaller clock go first
-    blocked no entry: someone must wake it    settle()      what can be settled is, before a rank waits for it
-                                              block(r)      then gives the baton away until wake(r, time)
-    due     a heap of (moment, ...)           act(r, ...)   takes effect when ranks with a smaller clock have gone
-                                              ask(r)        lets all go first that can act at this time
+    ready     a heap of (time, turn)          pause(r)      let ranks with a smaller clock run first
+    blocked   not in the heap                 settle(...)   apply what is due, before a rank blocks
+                                              block(r)      give up the baton until wake(r, time)
+    due       a heap of effects               act(r, ...)   apply an effect when all ranks have reached its time
+                                              ask(r)        let all others that can act at this time do so first
 
-At one virtual time ranks act first, each in its turn; then what they have posted is settled together (``network``);
-then ranks that asked go on, all of them before anything is settled again. A rank that only posts a message need not
-give the baton away for it, nor one whose wait is settled at once: a switch of threads is spared. Whose turn comes first
-at one time is luck on a real machine. Here it is the lower rank's, or with ``ties`` that of a random order: no result
-should depend on it.
+At equal virtual times, ranks act first, each in its turn; then what they have posted is settled together (``network``);
+then ranks that asked (``is_completed()``) continue, all of them before anything is settled again. A rank that only
+posts a message keeps the baton, and so does one whose wait can be settled at once: that saves a switch of threads. The
+order of ranks at equal times is a race on a real machine. Here it is the order of ranks, or with ``ties`` a random one;
+no result should depend on it.
 
-(Threads it has to be: torch keeps its modes for each thread, and autograd the queue of a backward pass. Coroutines
-would share them.)
+(Ranks are threads and not coroutines because torch's dispatch modes and autograd's queues are thread-local.)
 """
 
 from __future__ import annotations
@@ -29,12 +27,12 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any, Protocol
 
-Moment = tuple[float, int]  # a virtual time, and whose turn it is then: a rank's, to settle, a rank's that asked
+Moment = tuple[float, int]  # a virtual time, and a turn at that time: ranks, then settling, then ranks that asked
 END: Moment = (float("inf"), 0)
 
 
 class Agenda(Protocol):
-    """What is to be settled when no rank can act any more at the time ``moment``."""
+    """Pending work, to be settled at the time ``moment`` once no rank can act at that time any more."""
 
     moment: float
 
@@ -42,8 +40,8 @@ class Agenda(Protocol):
 
 
 class Scheduler:
-    """``clock[r]`` is the virtual time of rank r in seconds; ``operations`` counts what ranks have done, for a
-    supervisor that wants to know whether anything still happens."""
+    """Passes the baton. ``clock[r]``: the virtual time of rank r in seconds; ``operations``: how many operations ranks
+    have done, by which a supervisor sees progress. ``on_stall`` is called when no rank can run: a deadlock."""
 
     def __init__(
         self,
@@ -54,17 +52,17 @@ class Scheduler:
     ) -> None:
         self.clock = [0.0] * ranks
         self.operations = 0
-        self.baton: list[int] | memoryview[int] = [0]  # whose it is; child.py puts it where its starter can read it
+        self.baton: list[int] | memoryview[int] = [0]  # its holder, where cluster_process may read it
         self.finished = [False] * ranks
         self.agenda: Agenda
-        self._turn = list(range(ranks))  # of each rank, among those that act at one time
+        self._turn = list(range(ranks))  # of each rank, among those that act at the same time
         if ties is not None:
             random.Random(ties).shuffle(self._turn)
         self._rank_at = sorted(range(ranks), key=self._turn.__getitem__)
-        self._settling = ranks  # the turn in which is settled what was posted
+        self._settling = ranks  # the turn in which posted operations are settled
         self._ready: list[Moment] = sorted((0.0, turn) for turn in self._turn)
         self._due: list[tuple[float, int, int, Callable[[Any], None], Any]] = []
-        self._posted = count()  # keeps what a rank does at one time in order
+        self._posted = count()  # keeps the effects of a rank at one time in order
         self._batons = [threading.Lock() for _ in range(ranks)]
         for baton in self._batons:
             baton.acquire()
@@ -81,21 +79,21 @@ class Scheduler:
         self._pass_on()
 
     def begin(self, rank: int) -> None:
-        """Called by a rank's thread before anything else: wait for the baton."""
+        """Wait for the baton; called first by each rank's thread."""
         self._batons[rank].acquire()
         self._on_switch(rank)
 
     def pause(self, rank: int) -> None:
-        """Let every rank that is behind in virtual time catch up first."""
+        """Let all ranks with a smaller clock catch up first."""
         self._give_way(rank, (self.clock[rank], self._turn[rank]))
 
     def ask(self, rank: int) -> None:
-        """Let every rank act that can at this time, and what they have posted be settled."""
+        """Let every rank act that can at this time, and settle what they have posted."""
         self._give_way(rank, (self.clock[rank], self._settling + 1 + self._turn[rank]))
 
     def act(self, rank: int, effect: Callable[[Any], None], what: Any) -> None:
-        """The rank does something now and goes on: ``effect(what)`` comes when every rank that is behind has caught
-        up."""
+        """Schedule ``effect(what)`` at the rank's present time, while the rank goes on: it is applied when all ranks
+        have reached that time."""
         self.operations += 1
         mine = time, turn = self.clock[rank], self._turn[rank]
         behind = self._ready and self._ready[0] < mine
@@ -103,30 +101,34 @@ class Scheduler:
             effect(what)
             return
         heapq.heappush(self._due, (time, turn, next(self._posted), effect, what))
-        if not behind:  # or else nothing is to come before the rank that is
+        if not behind:  # otherwise the rank that is behind comes first
             self._catch_up(mine)
 
+    def at(self, time: float, rank: int, effect: Callable[[Any], None], what: Any) -> None:
+        """Schedule ``effect(what)`` for a later ``time``, in the turn of ``rank``."""
+        heapq.heappush(self._due, (time, self._turn[rank], next(self._posted), effect, what))
+
     def is_due(self, rank: int) -> bool:
-        """Whether something that the rank did is still without effect."""
+        """Whether an effect of the rank has not been applied yet."""
         return any(turn == self._turn[rank] for _, turn, *_ in self._due)
 
     def settle(self, is_over: Callable[[], bool]) -> None:
-        """The rank that runs is about to wait. What does not depend on the others any more is settled, until it is able
-        to run again: perhaps it need not give the baton away."""
+        """The running rank is about to block: settle what no longer depends on other ranks, until it can run again. It
+        may then keep the baton."""
         self._catch_up(END, is_over)
 
     def block(self, rank: int) -> None:
-        """Give the baton away, after ``settle``, until somebody wakes this rank."""
+        """Give up the baton, after ``settle``, until the rank is woken."""
         self.operations += 1
         self._switch_from(rank)
 
     def wake(self, rank: int, time: float) -> None:
-        """A blocked rank may go on, not before ``time``."""
+        """Make a blocked rank runnable, at ``time`` or later."""
         self.clock[rank] = max(self.clock[rank], time)
         heapq.heappush(self._ready, (self.clock[rank], self._turn[rank]))
 
     def finish(self, rank: int) -> None:
-        """The rank's function has returned: its thread ends and gives the baton away for good."""
+        """The rank's function has returned: give up the baton for good."""
         self.finished[rank] = True
         self.operations += 1
         self._catch_up(END)
@@ -134,12 +136,12 @@ class Scheduler:
             self._pass_on()
 
     def advance(self, rank: int, seconds: float) -> None:
-        """The rank is busy for so long."""
+        """Advance the rank's clock by ``seconds``."""
         self.clock[rank] += seconds
         self.operations += 1
 
     def next_time(self) -> float:
-        """When the next of the other ranks will act, or what they have posted is settled; infinity if never."""
+        """The virtual time at which another rank acts next, or posted operations are settled; infinity if never."""
         return min([self.agenda.moment, *(heap[0][0] for heap in (self._ready, self._due) if heap)])
 
     def _give_way(self, rank: int, mine: Moment) -> None:
@@ -152,8 +154,8 @@ class Scheduler:
             self._all_who_asked(mine[0])
 
     def _all_who_asked(self, now: float) -> None:
-        """One of those who asked at this time goes on. So do the others, each in its turn, before anything that they
-        post then is settled: it is of one moment."""
+        """Let all ranks that asked at this time continue, each in its turn, before anything that they post is settled:
+        it belongs to the same moment."""
         ready, asked = self._ready, []
         while ready and ready[0][0] == now and ready[0][1] > self._settling:
             asked.append(heapq.heappop(ready))
@@ -161,8 +163,8 @@ class Scheduler:
             heapq.heappush(ready, (now, turn - self._settling - 1))
 
     def _catch_up(self, until: Moment, is_over: Callable[[], bool] = lambda: False) -> None:
-        """All that comes before ``until``, and before any rank that is able to run: what is due takes effect, and what
-        was posted is settled, moment by moment. ``is_over``: whether the rank that runs is able to, too."""
+        """Apply effects and settle operations, in the order of time, that come before ``until`` and before any runnable
+        rank; stop when ``is_over()``, that is, when the running rank need not block any more."""
         agenda, ready, due = self.agenda, self._ready, self._due
         while not is_over():
             next_ = ready[0] if ready and ready[0] < until else until

@@ -1,12 +1,15 @@
-"""What an asynchronous operation leaves in the rank's hands: a Work, and the Future that some prefer.
+"""Handles of asynchronous operations: ``Work`` and its ``Future``, and waiting for several futures.
 
-A rank that waits must give the baton away. ``Work.wait`` does, from Python and from C++. A Future does only when it is
-waited for in Python; C++ code (the reducer of DDP) that waits for an open one would keep the baton for ever. So:
+A rank that waits must hand over the baton. ``Work.wait`` does so, called from Python or from C++. A Future does so only
+when Python waits for it; C++ code that waits for an open one (the reducer of DDP) would keep the baton for ever. So:
 
-    who asks for the future                     it is settled
+    who asks for the future                     when it is completed
     the learner's code                          when that code waits for it, or asks whether it is done
     DDP, in the middle of a backward pass       at the end of the pass, just before the reducer waits for it
     other code of torch                         at once
+
+For the same reason ``wait_all`` and ``collect_all`` ask the futures one by one: torch's own wait in C++ until others
+have set the values.
 """
 
 from __future__ import annotations
@@ -25,48 +28,78 @@ from torch.futures import Future
 
 from lockstep import places
 from lockstep.comm.operation import Operation
-from lockstep.virtual import movement
-from lockstep.virtual.protocol import Simulator
+from lockstep.record.limited_waits import NEVER, limit_of
+from lockstep.virtual import data_movement
+from lockstep.virtual.in_flight import Sent
+from lockstep.virtual.simulator_interface import Simulator
+from lockstep.virtual.timeouts import AtBarrier, patience
 
 _local = threading.local()
 
 
 class VirtualWork(Work):
-    """What ``async_op=True``, ``isend`` and ``irecv`` return. ``sent``: of a send, a copy of its tensor."""
+    """The handle that ``async_op=True``, ``isend`` and ``irecv`` return. ``sends`` and ``receives``: the buffers that
+    it has in flight (in_flight.py)."""
 
     def __init__(
         self,
         simulation: Simulator,
         operation: Operation,
         result: Sequence[torch.Tensor],
-        sent: torch.Tensor | None = None,
+        sends: Sequence[Sent] = (),
+        receives: Sequence[torch.Tensor] = (),
     ) -> None:
         super().__init__()
-        self._simulation, self._operation, self._result = simulation, operation, list(result)
-        self._sent = sent
+        self._simulation, self.operation, self._result = simulation, operation, list(result)
+        self.sends, self.receives = sends, receives
+        if sends or receives:
+            simulation.flights[operation.rank].begin(operation.number, self)
 
     def wait(self, timeout: timedelta | None = None) -> bool:
-        self._simulation.wait(self._operation)
-        self._compare()
+        simulation, operation = self._simulation, self.operation
+        self._end_of_flight()
+        simulation.wait(operation, patience(operation, simulation.clock, timeout))
+        self._arrive()
         return True
 
-    def _compare(self) -> None:
-        """Until a send is waited for, its tensor must stay as it is: on real ranks it may still be on its way."""
-        if self._sent is not None:
-            self._operation.changed = movement.changed(self._result[0].detach(), self._sent)
-            self._sent = None
+    def limit(self, timeout: timedelta | None) -> None:
+        """Let the operation wait for ``timeout`` at most; torch's options have a negative one for none."""
+        if timeout and timeout.total_seconds() > 0:
+            self.operation.limit = timeout.total_seconds()
+
+    def wait_monitored(self, timeout: timedelta | None, all_ranks: bool) -> None:
+        """The wait of a ``monitored_barrier``."""
+        operation = self.operation
+        limit = 0.0 if timeout == timedelta(0) else limit_of(timeout)
+        is_first = operation.rank == operation.group[0]
+        until = operation.posted + limit
+        monitor = AtBarrier(operation, until, limit, operation.group[1:], all_ranks=all_ranks)
+        self._simulation.wait(operation, monitor if is_first and limit < NEVER else None)
+
+    def _end_of_flight(self) -> None:
+        """The rank waits: from here on its buffers may change."""
+        if self.sends or self.receives:
+            sends, self.sends, self.receives = self.sends, (), ()
+            self._simulation.flights[self.operation.rank].end(self.operation, sends)
+
+    def _arrive(self) -> None:
+        """Put in place what has arrived while the rank did not wait."""
+        if self.operation.landing:
+            data_movement.land(self.operation.landing)
+            self.operation.landing = None
 
     def synchronize(self) -> None:
         self.wait()
 
     def is_completed(self) -> bool:
-        done = self._simulation.poll(self._operation)
+        done = self._simulation.poll(self.operation)
         if done:
-            self._compare()
+            self._end_of_flight()
+            self._arrive()
         return done
 
     def is_success(self) -> bool:
-        return self.is_completed()
+        return self.is_completed() and not self.operation.error
 
     def result(self) -> list[torch.Tensor]:
         return self._result
@@ -84,19 +117,39 @@ class VirtualWork(Work):
         return self._result
 
     def _source_rank(self) -> int:
-        assert self._operation.peer is not None
-        return self._operation.group.index(self._operation.peer)
+        assert self.operation.peer is not None
+        return self.operation.group.index(self.operation.peer)
+
+
+class JointWork(VirtualWork):
+    """The handle of several operations: it is that of the last, and waits for all."""
+
+    def __init__(self, works: Sequence[VirtualWork]) -> None:
+        super().__init__(works[-1]._simulation, works[-1].operation, works[-1]._result)
+        self._works = works
+
+    def wait(self, timeout: timedelta | None = None) -> bool:
+        for work in self._works:
+            work.wait(timeout)
+        return True
+
+    def is_completed(self) -> bool:
+        return all(work.is_completed() for work in self._works)
+
+
+def jointly(works: Sequence[VirtualWork]) -> VirtualWork:
+    return JointWork(works) if len(works) > 1 else works[0]
 
 
 class VirtualFuture(Future[Any]):
-    """``find`` waits for the value and returns it; ``ready`` tells whether it would return at once."""
+    """A lazy Future: ``find`` waits for the value and returns it; ``ready`` says whether it would return at once."""
 
     def __init__(self, find: Callable[[], Any], ready: Callable[[], bool]) -> None:
         super().__init__()
         self._find, self._ready, self._settled = find, ready, False
 
     def settle(self) -> None:
-        """Wait for the value, here and now. What it makes of the value may raise: that is the learner's own error."""
+        """Wait for the value now. A callback of ``then`` may raise: that is the learner's own error."""
         if not self._settled:
             self._settled = True
             try:
@@ -132,15 +185,37 @@ class VirtualFuture(Future[Any]):
 
 
 def settle_after_backward(future: VirtualFuture) -> None:
-    """Autograd calls back at the end of the pass, in the order of asking: DDP, which launches its last all-reduce and
-    then asks, comes after this."""
+    """Settle the future at the end of the backward pass. Autograd runs its callbacks in the order of registration: DDP,
+    which launches its last all-reduce before it registers, comes later."""
     pending: list[VirtualFuture] = _local.__dict__.setdefault("pending", [])
     pending.append(future)
     Variable._execution_engine.queue_callback(settle_pending)
 
 
 def settle_pending() -> None:
-    """All of them: a backward pass within the pass may have asked for some."""
+    """Settle all pending futures, also those of a nested backward pass."""
     pending: list[VirtualFuture] = _local.pending
     while pending:
         pending.pop(0).settle()
+
+
+def wait_all(futures: Sequence[Future[Any]]) -> list[Any]:
+    """The values, in order. Raises the error of the first future that fails."""
+    return [future.wait() for future in futures]
+
+
+def collect_all(futures: Sequence[Future[Any]]) -> VirtualFuture:
+    """A future whose value is the list of ``futures`` when all of them are done."""
+    several = list(futures)
+
+    def find() -> list[Future[Any]]:
+        wait_all(several)
+        return several
+
+    return VirtualFuture(find, lambda: all(future.done() for future in several))
+
+
+def install() -> None:
+    """Replace torch's ``wait_all`` and ``collect_all``. Once in a process."""
+    setattr(torch.futures, "wait_all", wait_all)  # noqa: B010
+    setattr(torch.futures, "collect_all", collect_all)  # noqa: B010

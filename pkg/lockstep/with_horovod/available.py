@@ -1,4 +1,6 @@
-"""Is Horovod here? It is no dependency of Lockstep: it has to be compiled for the torch that is installed."""
+"""Whether Horovod can be used here. It is not a dependency of Lockstep, since it has to be compiled for the installed
+torch.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,12 @@ ANEW = "`lockstep horovod` builds it anew, in some minutes."
 
 
 def available() -> bool:
-    """Whether ``import horovod.torch`` finds something; it is not imported."""
+    """Whether ``horovod.torch`` can be imported; it is not imported."""
     return _place() is not None
 
 
 def require() -> None:
-    """Raises WorldUnavailable, with what to do, where Horovod is missing or was built for another torch."""
+    """Raises WorldUnavailable, with a remedy, where Horovod is missing or was built for another torch."""
     if not available():
         raise WorldUnavailable(MISSING, obstacle() or REMEDY)
     torch = sys.modules.get("torch")
@@ -34,7 +36,7 @@ def require() -> None:
 
 
 def version() -> str:
-    """Of the Horovod that is installed; "" without one."""
+    """The version of the installed Horovod; "" without one."""
     try:
         return importlib.metadata.version("horovod")
     except importlib.metadata.PackageNotFoundError:
@@ -42,13 +44,14 @@ def version() -> str:
 
 
 def mismatch(torch: str) -> str:
-    """A sentence, if the installed Horovod was built for another torch than ``torch``, such as "2.13.0+cpu"."""
+    """A sentence, if the installed Horovod was built for another torch than ``torch``, such as "2.13.0+cpu"; otherwise
+    ""."""
     built_for = _metadata().get("pytorch", torch)
     return "" if built_for == torch else f"Horovod was built for torch {built_for}, and this is torch {torch}."
 
 
 def compiler() -> str:
-    """$CXX, as conda sets it, or g++."""
+    """The C++ compiler's command: $CXX, which conda sets, or g++."""
     return os.environ.get("CXX", "").strip() or "g++"
 
 
@@ -76,7 +79,7 @@ def _place() -> Path | None:
 
 
 def _metadata() -> dict[str, str]:
-    """What Horovod's build has written down: the version of torch is in it."""
+    """The metadata that Horovod's build has written: the version of torch is in it."""
     try:
         found: dict[str, str] = json.loads(((_place() or Path()) / "metadata.json").read_text())
     except (OSError, ValueError):

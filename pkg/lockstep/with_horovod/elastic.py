@@ -1,18 +1,19 @@
 """Elastic Horovod for real, in seconds: a worker killed by SIGKILL, another one added, each at a step of a script.
 
 Horovod's own ElasticDriver and rendezvous decide who is in the job. ``horovodrun`` starts its workers as new programs,
-which takes seconds each. Here they are forked from one process that has loaded everything, before anything else is
-started there, and wait for their environment::
+which takes seconds each. Here they are forked from one process that has loaded everything, before it starts any thread,
+and wait for their environment::
 
-    the job's process ── ElasticDriver, rendezvous ── a thread for each worker: hears its events, and its end
+    the job's process ── ElasticDriver, rendezvous ── a thread for each worker: receives its events, waits for its end
         └─ fork ── worker 0, worker 1, ...            elastic_worker.py
 
-Each worker is a host of its own: Horovod uses no host again on which a worker failed. A worker is killed when it first
-comes to a batch, and one is added when anybody first comes to one: who comes there waits until rank 0 knows.
+Each worker is a host of its own, since Horovod does not reuse a host on which a worker failed. A worker is killed when
+it first reaches a given batch, and one is added when any worker first reaches one: that worker waits until rank 0
+knows.
 
-Horovod 0.28 leaves its connections open when it is initialised anew. After a kill, a rank that happens to wait for a
-survivor, and not for the dead one, would learn of it by the end of HOROVOD_GLOO_TIMEOUT_SECONDS, 30. Here a worker that
-has learnt of it closes them, and so the others do at once.
+Horovod 0.28 leaves its connections open when it is initialised again. After a kill, a rank that happens to wait for a
+survivor, and not for the dead worker, would notice only after HOROVOD_GLOO_TIMEOUT_SECONDS, 30. Here a worker that has
+noticed closes its connections, so that the others notice at once.
 """
 
 from __future__ import annotations
@@ -42,19 +43,19 @@ from lockstep.worlds import run
 
 ELASTIC = (*MODULES, "horovod.runner.elastic.driver", "horovod.runner.elastic.rendezvous")
 POLL = 0.01  # seconds between two looks for new hosts, and for the end: Horovod's own is 1
-GRACE = 2.0  # seconds that a worker has to say where it stood when its time was up
+GRACE = 2.0  # seconds that a worker gets to report where it was when its time was up
 BEHIND = 4.0  # seconds without an event, after which those that have not returned with the others never will
 
 
 @dataclass(frozen=True)
 class Account:
-    """What happened, in the order in which it was heard. ``values``: by worker, of those that returned. ``overdue``: by
-    worker, where those stood that were not done when the time was up."""
+    """What happened in an elastic job, in the order in which it was reported. ``values``: by worker, of those that
+    returned. ``overdue``: by worker, where those were that had not finished when the time was up."""
 
     events: list[Event]
     values: dict[int, Any]
     overdue: dict[int, str]
-    noise: str = ""  # what Horovod's driver has complained of
+    noise: str = ""  # what Horovod's driver wrote to stderr
 
     def of(self, *what: str) -> list[Event]:
         return [event for event in self.events if event["what"] in what]
@@ -72,7 +73,7 @@ def run_elastic(
     """Run ``fn(batches, *args)`` on ``workers`` elastic workers, where Horovod is initialised already.
 
     kill: {1: 5} ends worker 1 by SIGKILL when it first takes ``batches[5]``.
-    add: when ``batches[add]`` is first taken, one more worker comes; Horovod tells the others at their next commit.
+    add: when ``batches[add]`` is first taken, one more worker joins; Horovod notifies the others at their next commit.
 
     The account has an event, a dict with "seconds", "worker" and "what", for each of these:
 
@@ -81,10 +82,10 @@ def run_elastic(
         commit      state.commit() was called
         updated     Horovod said, by HostsUpdatedInterrupt, that hosts have changed
         failed      Horovod said, by HorovodInternalError, that a worker is gone: the state is restored
-        reset       "rank", "size": it was initialised anew
+        reset       "rank", "size": Horovod was initialised again
         killed, added, returned
 
-    Raises RankRaised with the line on which ``fn`` raised, TimeLimit with where the workers stood, and WorldUnavailable
+    Raises RankRaised with the line on which ``fn`` raised, TimeLimit with where the workers were, and WorldUnavailable
     where Horovod is missing.
     """
     require()
@@ -104,9 +105,9 @@ def _job(blob: bytes, script: Script, timeout: float) -> Account:
 
 
 def elastic_job(live: Callable[[Worker], Any], script: Script, timeout: float) -> Account:
-    """``live`` on each worker, which are forks of this process: call it while there is no other thread.
+    """Run ``live`` on each worker, which are forks of this process: call it while there is no other thread.
 
-    Raises RankRaised, as soon as any of them has raised; not when the time is up."""
+    Raises RankRaised as soon as any of them has raised; it does not raise when the time is up."""
     pool = Pool(script, timeout)
     with contextlib.redirect_stderr(io.StringIO()) as noise, pool.forked(live), _driver(pool) as driver:
         driver.start(script.workers, pool.work)
@@ -118,7 +119,8 @@ def elastic_job(live: Callable[[Worker], Any], script: Script, timeout: float) -
 
 
 class Pool:
-    """The workers, each of them a fork that waits for its environment; what they tell; and the hosts that there are."""
+    """The workers, each a fork that waits for its environment; their reports; and the hosts, as Horovod's driver
+    discovers them."""
 
     def __init__(self, script: Script, timeout: float) -> None:
         self.script, self.began, self.until = script, time.monotonic(), time.monotonic() + timeout
@@ -136,7 +138,7 @@ class Pool:
 
     @contextlib.contextmanager
     def forked(self, live: Callable[[Worker], Any]) -> Iterator[None]:
-        """For as long as the block lasts there are the workers; afterwards there is none."""
+        """Context in which there are the workers; afterwards there is none."""
         sys.stdout.flush()
         try:
             for number in range(self.script.most):
@@ -154,11 +156,11 @@ class Pool:
 
     @property
     def well(self) -> bool:
-        """Whether all have ended, and of themselves."""
+        """Whether all workers have ended, and by themselves."""
         return not self.raised and self._at_work <= self._ended.keys()
 
     def end(self) -> None:
-        """No worker is left, and no thread waits for one."""
+        """Kill all workers, and let no thread wait for one."""
         self._over = True
         self._told.set()
         for worker in range(len(self._pids)):
@@ -167,15 +169,15 @@ class Pool:
     # ---- for Horovod's driver
 
     def find_available_hosts_and_slots(self) -> dict[str, int]:
-        """The hosts: one more each time, since several that are new would get their ranks in the order of a set. When
-        it asks again, it has told rank 0 of those before."""
+        """The hosts, for Horovod's driver: one more in each call, since several new ones would get their ranks in the
+        order of a set. When the driver asks again, it has announced the previous ones to rank 0."""
         if self._known == self.script.most:
             self._told.set()
         self._known = min(self._known + 1, self._wanted)
         return {str(worker): 1 for worker in range(self._known)}
 
     def work(self, slot: Any, _: Any) -> tuple[int, float]:
-        """In a thread: have the worker of this slot work, and hear what it tells until it ends."""
+        """In a thread: let the worker of this slot work, and receive its reports until it ends."""
         number = int(slot.hostname)
         with self._lock:
             if self._over:
@@ -216,7 +218,7 @@ class Pool:
             return self._ended[worker]
 
     def wait(self, driver: Any) -> None:
-        """Until all who were at work have ended, or one has raised, or the time is up."""
+        """Wait until all workers have ended, or one has raised, or the time is up."""
         while not self.raised and time.monotonic() < self.until + GRACE:
             with self._lock:
                 left = self._at_work - self._ended.keys()
@@ -238,7 +240,7 @@ class Pool:
 
 @contextlib.contextmanager
 def _driver(pool: Pool) -> Iterator[Any]:
-    """Horovod's own, with its rendezvous. Afterwards none of their threads is left."""
+    """Context with Horovod's own driver and its rendezvous. Afterwards none of their threads is left."""
     from horovod.runner.elastic import driver as drivers
     from horovod.runner.elastic.rendezvous import create_rendezvous_handler
     from horovod.runner.http.http_server import RendezvousHTTPServer, RendezvousServer
@@ -273,6 +275,6 @@ def _driver(pool: Pool) -> Iterator[Any]:
 
 
 def place(slot: Any) -> dict[str, str]:
-    """What a worker must know of its place at first. Later it asks the rendezvous."""
+    """The environment variables by which a worker knows its place at first. Later it asks the rendezvous."""
     names = ("hostname", "rank", "size", "local_rank", "local_size", "cross_rank", "cross_size")
     return {f"HOROVOD_{name.upper()}": str(getattr(slot, name)) for name in names}

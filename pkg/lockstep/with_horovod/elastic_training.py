@@ -1,4 +1,4 @@
-"""Elastic training: no step is lost and none is made twice, whoever goes and comes."""
+"""Elastic training: no step is lost and none is made twice, whichever workers leave and join."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from torch.nn import functional as F
 def elastic_state(
     model: torch.nn.Module, optimizer: torch.optim.Optimizer, batches: Sequence[tuple[Tensor, Tensor]], every: int
 ) -> torch.nn.Module:
-    """Train ``model`` on all ``batches``, each parted among the ranks that there are at the time, and return it.
+    """Train ``model`` on all ``batches`` with Elastic Horovod, each batch divided among the ranks that there are at the
+    time, and return it.
 
-    What must survive stands in the state: the model, the optimizer's momentum, and how far they have come. After a
-    failure the loop begins anew at the last commit, with the ranks that are left.
-    """
+    The state has all that must survive a failure: the model, the optimizer's momentum, and the number of steps done. It
+    is committed ``every`` so many steps. After a failure the loop restarts from the last commit, with the ranks that
+    are left."""
     import horovod.torch as hvd
 
     optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())

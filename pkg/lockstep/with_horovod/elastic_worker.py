@@ -1,4 +1,4 @@
-"""An elastic worker: a fork that waits for its place, works, and tells what it does. See ``elastic.py``."""
+"""An elastic worker: a fork that waits for its place in the job, works, and reports its steps. See ``elastic.py``."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True)
 class Script:
-    """``workers`` at first; ``kill``: by worker, the step at which it is killed; ``add``: the step at which one more
-    comes, if any. (One: of two additions within a second Horovod 0.28 overlooks the second.)"""
+    """The kills and additions of a job. ``workers`` at first; ``kill``: by worker, the step at which it is killed;
+    ``add``: the step at which one more joins, if any. (One only: of two additions within a second Horovod 0.28 misses
+    the second.)"""
 
     workers: int
     kill: Mapping[int, int] = field(default_factory=dict)
@@ -39,12 +40,12 @@ class Script:
 
     @property
     def most(self) -> int:
-        """How many workers there are, before or after."""
+        """The number of all workers, before and after."""
         return self.workers + (self.add is not None)
 
 
 class Worker:
-    """What a worker knows of the script, and its line to the job's process."""
+    """A worker's number, its script, and its pipe to the job's process."""
 
     def __init__(self, number: int, pipe: Connection, script: Script) -> None:
         self.number, self.pipe, self._script = number, pipe, script
@@ -55,11 +56,11 @@ class Worker:
             self.pipe.send((what, facts))
 
     def note(self, what: str, **facts: Any) -> None:
-        """An event."""
+        """Report an event."""
         self.tell(what, facts)
 
     def at(self, step: int) -> None:
-        """This worker has come to ``step``: what the script says of it happens now."""
+        """This worker has reached ``step``: carry out what the script has for it."""
         if self._script.kill.get(self.number) == step:
             self.note("killed", step=step)
             os.kill(os.getpid(), signal.SIGKILL)
@@ -69,7 +70,7 @@ class Worker:
 
 
 class Batches(Sequence[Any]):
-    """``batches``, of which each is noted when it is taken."""
+    """``batches``, with an event whenever one is taken."""
 
     def __init__(self, batches: Sequence[Any], worker: Worker) -> None:
         self._batches, self._worker = batches, worker
@@ -85,7 +86,8 @@ class Batches(Sequence[Any]):
 
 
 def become(worker: Worker, theirs: Sequence[Connection], until: float, live: Callable[[Worker], Any]) -> NoReturn:
-    """In the fork: wait for a place in the job, ``live``, and end. ``theirs``: connections of the job's process."""
+    """In the fork: wait for a place in the job, run ``live``, and exit. ``theirs``: the connections of the job's
+    process, to be closed."""
     status = 1
     try:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -123,7 +125,7 @@ def _lived(worker: Worker, until: float, live: Callable[[Worker], Any]) -> int:
 
 
 def _watch(worker: Worker, connections: set[tuple[int, int]]) -> None:
-    """From now on what the state is asked to do is noted. Nothing of it is undone: the process ends."""
+    """Patch Horovod so that commits, updates, failures and resets are reported. Nothing is undone: the process ends."""
     import horovod.torch.elastic as elastic
     from horovod.common.elastic import State
     from horovod.common.exceptions import HostsUpdatedInterrupt
@@ -162,7 +164,7 @@ def _watch(worker: Worker, connections: set[tuple[int, int]]) -> None:
 
 
 def _sockets() -> set[tuple[int, int]]:
-    """This process's, each with its inode, since numbers come again."""
+    """This process's sockets, each with its inode, since descriptors are reused."""
     found = set()
     for name in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):
@@ -173,7 +175,7 @@ def _sockets() -> set[tuple[int, int]]:
 
 
 def _sever(connections: set[tuple[int, int]]) -> None:
-    """Whoever waits for a message over one of them learns that none will come."""
+    """Shut these connections down: who waits for a message over one of them gets an error."""
     for number, _ in connections & _sockets():
         with contextlib.suppress(OSError), socket.socket(fileno=os.dup(number)) as connection:
             connection.shutdown(socket.SHUT_RDWR)
@@ -186,7 +188,7 @@ def _place() -> dict[str, int]:
 
 
 class Prints(io.TextIOBase):
-    """A standard output of whole lines, each with its worker."""
+    """A standard output that reports whole lines, each with its worker's number."""
 
     def __init__(self, worker: Worker) -> None:
         self._worker, self._line = worker, ""

@@ -1,6 +1,6 @@
-"""Frameworks for distributed training: the notes' names, those of today, and where the documentation has them.
+"""Frameworks for distributed training: the lecture notes' names, those of today, and their documentation.
 
-The notes are of 2021; since then some names have moved. Each cell of TABLE has its name, or several that its page
+The notes are of 2021; since then some names have changed. Each cell of TABLE has its name, or several that its page
 uses for the same thing, and a sentence of that page. All were looked up in November 2026.
 """
 
@@ -21,13 +21,14 @@ ONEDNN = "oneapi-src.github.io/oneDNN/v3.0/dev_guide_transition_to_dnnl.html"
 
 @dataclass(frozen=True)
 class Cell:
-    """``names``: the first is the usual one. ``says``: a sentence, or a part of one, that stands on ``page``."""
+    """A cell of TABLE. ``names``: the first is the usual one. ``says``: a sentence, or a part of one, from ``page``."""
 
     names: tuple[str, ...]
     says: str
     page: str
     given: bool = False  # learners see it from the start
     before: tuple[str, ...] = ()  # what it was once called
+    beside: tuple[tuple[str, str], ...] = ()  # names close by that are not asked for, and what each is
 
 
 TABLE: dict[str, dict[str, Cell]] = {
@@ -70,9 +71,13 @@ TABLE: dict[str, dict[str, Cell]] = {
             given=True,
         ),
         "gives all ranks rank 0's weights": Cell(
-            ("broadcast_parameters", "broadcast_variables"),
+            ("broadcast_parameters",),
             "Broadcasts the parameters from root rank to all other processes.",
             f"{HOROVOD}/api.html",
+            beside=(
+                ("broadcast_variables", "the name in horovod.tensorflow; that in horovod.torch is wanted"),
+                ("broadcast_global_variables", "the name in horovod.tensorflow; that in horovod.torch is wanted"),
+            ),
         ),
     },
     "torch.distributed": {
@@ -97,17 +102,17 @@ TABLE: dict[str, dict[str, Cell]] = {
             given=True,
         ),
         "backend for NVIDIA GPUs": Cell(
-            ("nccl", "NCCL"),
+            ("nccl",),
             "Use the NCCL or the XCCL backend for distributed GPU training",
             f"{TORCH}/distributed.html",
         ),
         "backend for Intel GPUs": Cell(
-            ("xccl", "XCCL"),
+            ("xccl",),
             "Use the NCCL or the XCCL backend for distributed GPU training",
             f"{TORCH}/distributed.html",
         ),
         "backend only if torch was built with it": Cell(
-            ("mpi", "MPI", "ucc", "UCC"),
+            ("mpi", "ucc"),
             "MPI is an optional backend that can only be included if you build PyTorch from source.",
             f"{TORCH}/distributed.html",
         ),
@@ -125,9 +130,14 @@ TABLE: dict[str, dict[str, Cell]] = {
             f"{LIGHTNING}/common/trainer.html",
         ),
         "its strategy on DistributedDataParallel": Cell(
-            ("ddp", "DDPStrategy"),
+            ("ddp",),
             "Regular (strategy='ddp')",
             f"{LIGHTNING}/accelerators/gpu_intermediate.html",
+            beside=(
+                ("DDPStrategy", "the class; the string that the trainer takes is wanted"),
+                ("ddp_spawn", "not the regular one"),
+                ("ddp_notebook", "not the regular one"),
+            ),
         ),
     },
     "libraries below": {
@@ -148,17 +158,17 @@ class Place(NamedTuple):
 
 
 def cells() -> Iterator[tuple[Place, Cell]]:
-    """All of them, from the top."""
+    """All cells, from the top."""
     return ((Place(framework, name), cell) for framework, rows in TABLE.items() for name, cell in rows.items())
 
 
 def frameworks() -> dict[str, dict[str, str]]:
-    """By framework and by what is asked for the name of today."""
+    """Today's names, by framework and by what the cell asks for."""
     return {framework: {name: cell.names[0] for name, cell in rows.items()} for framework, rows in TABLE.items()}
 
 
 def then_and_now() -> Table:
-    """What the notes say beside what the documentation says now."""
+    """The notes' names next to those of today's documentation."""
     rows = [
         ("CollectiveCommunication.RING and .NCCL", "CommunicationImplementation.RING, .NCCL and .AUTO",
          f"{TENSORFLOW}/experimental/CommunicationImplementation"),
@@ -167,4 +177,4 @@ def then_and_now() -> Table:
         ("use an efficient backend (e.g. NCCL)", "gloo, nccl, xccl; mpi if torch was built with it",
          f"{TORCH}/distributed.html"),
     ]  # fmt: skip
-    return Table("Names that have moved", ("the notes say", "today", "source"), rows)
+    return Table("Names that have moved", ("in a lecture of 2021", "today", "source"), rows)

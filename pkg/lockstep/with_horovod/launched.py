@@ -1,4 +1,4 @@
-"""Ranks that ``horovodrun`` starts: a program of their own each, as on a cluster.
+"""Runs ``horovodrun``: each rank is a program of its own, as on a cluster.
 
 horovodrun("script.py", "--epochs", "2", ranks=2).output      [0]<stdout>:rank 0 of 2 ...
 called(function, 3, ranks=2)                                  [function(3) on rank 0, function(3) on rank 1]
@@ -24,7 +24,7 @@ from lockstep.errors import LockstepError, TimeLimit
 from lockstep.with_horovod.available import require
 from lockstep.with_horovod.timeline import Timeline, read
 
-GRACE = 5.0  # seconds that horovodrun has to end its ranks itself
+GRACE = 5.0  # seconds that horovodrun gets to end its ranks itself
 CALL = """
 import cloudpickle, horovod, sys
 function, args, ranks = cloudpickle.load(open(sys.argv[1], "rb"))
@@ -35,8 +35,8 @@ cloudpickle.dump(values, open(sys.argv[2], "wb"))
 
 @dataclass(frozen=True)
 class Launched:
-    """What a launcher and its ranks have written, in the order in which it came; each line of a rank begins with its
-    number, as in "[1]<stdout>:". ``status`` is 0 if every rank ended well. ``timeline``: empty if not asked for."""
+    """The output of a launcher and its ranks, in the order in which it came; each line of a rank begins with its
+    number, as in "[1]<stdout>:". ``status`` is 0 if every rank ended well. ``timeline``: empty if not requested."""
 
     output: str
     status: int
@@ -53,13 +53,13 @@ def horovodrun(
     settings: Mapping[str, object] | None = None,
     timeout: float = 60.0,
 ) -> Launched:
-    """``horovodrun -np RANKS python PROGRAM ...``, with this interpreter: ``program`` is a script and its arguments, or
-    "-m" and a module.
+    """Run ``horovodrun -np RANKS python PROGRAM ...``, with this interpreter: ``program`` is a script and its
+    arguments, or "-m" and a module.
 
     settings: Horovod's own, as in ``run_horovod``.
 
-    Raises WorldUnavailable where Horovod is missing; TimeLimit after ``timeout`` seconds, when all has been ended.
-    """
+    Raises WorldUnavailable where Horovod is missing; TimeLimit after ``timeout`` seconds, when all processes have been
+    ended."""
     require()
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder, "timeline.json")
@@ -70,11 +70,10 @@ def horovodrun(
 
 
 def called(function: Callable[..., Any], *args: Any, ranks: int, timeout: float = 60.0) -> list[Any]:
-    """``horovod.run(function, args, np=ranks)`` in a process of its own: what each rank returned, by rank. A
-    function of a notebook travels by value.
+    """Call ``horovod.run(function, args, np=ranks)`` in a process of its own; what each rank returned, by rank. A
+    function of a notebook is pickled by value.
 
-    Raises what ``horovodrun`` does, and LockstepError with what the ranks have written if one of them failed.
-    """
+    Raises the errors of ``horovodrun``, and LockstepError with the ranks' output if one of them failed."""
     require()
     with tempfile.TemporaryDirectory() as folder:
         given, returned = Path(folder, "call"), Path(folder, "values")
@@ -87,7 +86,8 @@ def called(function: Callable[..., Any], *args: Any, ranks: int, timeout: float 
 
 
 def _ended(command: list[str], settings: Mapping[str, object], timeout: float) -> Launched:
-    """Run a launcher to its end. Its ranks are in sessions of their own, so that ending it alone would not end them."""
+    """Run a launcher to its end. Its ranks are in sessions of their own, so that ending the launcher alone would not
+    end them."""
     with tempfile.TemporaryFile("w+", errors="replace") as output:
         process = subprocess.Popen(
             command, env=_environment(settings), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
@@ -113,7 +113,7 @@ def _text(file: IO[str]) -> str:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ask the launcher first, then end all that it had started."""
+    """Terminate the launcher first, then kill all processes that it had started."""
     family: list[psutil.Process] = []
     with suppress(psutil.NoSuchProcess):
         family = psutil.Process(process.pid).children(recursive=True)
@@ -127,7 +127,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _environment(settings: Mapping[str, object]) -> dict[str, str]:
-    """This process's, in which no rank is one of another launcher's; and this package is found."""
+    """This process's environment without the variables of another launcher's rank, and with this package on
+    PYTHONPATH."""
     here = {name: value for name, value in os.environ.items() if not name.startswith("HOROVOD_")}
     found = os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     return here | {"PYTHONPATH": found} | {name: str(value) for name, value in settings.items()}

@@ -1,11 +1,12 @@
-"""Ranks of ``lockstep.run`` that are ranks of Horovod, too: no ``horovodrun``, no new processes, under a second.
+"""Horovod on the ranks of ``lockstep.run``: no ``horovodrun``, no new processes, started in less than a second.
 
-Horovod's ranks find each other by a small web server, the rendezvous. ``horovodrun`` starts one beside the ranks; here
-rank 0 has it in a thread. Whatever else Horovod needs to know stands in the environment (HOROVOD_RANK and so on).
+Horovod's ranks find each other by a small web server, the rendezvous. ``horovodrun`` runs one in a process next to the
+ranks; here rank 0 runs it in a thread. All else that Horovod needs is in the environment (HOROVOD_RANK and so on).
 """
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import os
 import platform
@@ -27,7 +28,6 @@ from lockstep.events import Outcome
 from lockstep.forking import starter
 from lockstep.launch.job import INSIDE, import_main
 from lockstep.with_horovod.available import MODULES, require
-from lockstep.with_horovod.settings import checked
 from lockstep.with_horovod.timeline import Timeline, read
 from lockstep.with_horovod.waits import Board, give_up, leave, watched
 from lockstep.worlds import check_callable, check_not_nested, check_ranks, choose_world, launched, run
@@ -35,10 +35,27 @@ from lockstep.worlds import check_callable, check_not_nested, check_ranks, choos
 LOOPBACK = "127.0.0.1"
 VARIABLE = "HOROVOD_"
 
+# Horovod's settings: environment variables that it reads when it is initialised. Names of 0.28.1, from
+# horovod/common/common.h, logging.cc and gloo_context.cc. Horovod ignores a name that it does not know, so that a
+# misspelt one would have no effect, silently.
+NAMES = tuple(
+    f"HOROVOD_{name}"
+    for name in (
+        "ADASUM_MPI_CHUNK_SIZE", "AUTOTUNE", "AUTOTUNE_BAYES_OPT_MAX_SAMPLES", "AUTOTUNE_GAUSSIAN_PROCESS_NOISE",
+        "AUTOTUNE_LOG", "AUTOTUNE_STEPS_PER_SAMPLE", "AUTOTUNE_WARMUP_SAMPLES", "BATCH_D2D_MEMCOPIES", "CACHE_CAPACITY",
+        "CCL_CACHE", "CPU_OPERATIONS", "CYCLE_TIME", "DISABLE_GROUP_FUSION", "DISABLE_NVTX_RANGES",
+        "DYNAMIC_PROCESS_SETS", "ENABLE_ASYNC_COMPLETION", "ENABLE_XLA_OPS", "FUSION_THRESHOLD", "GLOO_IFACE",
+        "GLOO_TIMEOUT_SECONDS", "HIERARCHICAL_ALLGATHER", "HIERARCHICAL_ALLREDUCE", "LOG_HIDE_TIME", "LOG_LEVEL",
+        "MPI_THREADS_DISABLE", "NUM_NCCL_STREAMS", "STALL_CHECK_DISABLE", "STALL_CHECK_TIME_SECONDS",
+        "STALL_SHUTDOWN_TIME_SECONDS", "THREAD_AFFINITY", "TIMELINE_MARK_CYCLES", "TORUS_ALLREDUCE",
+    )
+)  # fmt: skip
+EXAMPLE = 'Write settings={"HOROVOD_CYCLE_TIME": 5}, with the names of Horovod\'s documentation.'
+
 
 @dataclass(frozen=True, repr=False)
 class HorovodRun(Outcome):
-    """What every rank returned (``values``, by rank), and what Horovod wrote down (``timeline``, if it was asked)."""
+    """What every rank returned (``values``, by rank), and Horovod's own ``timeline``, if it was requested."""
 
     timeline: Timeline = field(default_factory=list)
 
@@ -49,7 +66,7 @@ class HorovodRun(Outcome):
 
 @dataclass
 class Session:
-    """A rank's time in Horovod. ``timeline`` is there when it is over, on rank 0."""
+    """A rank's use of Horovod. ``timeline`` is available when it is over, on rank 0."""
 
     timeline: Timeline = field(default_factory=list)
 
@@ -99,9 +116,32 @@ def check_program(fn: Callable[..., Any]) -> Callable[..., Any]:
     return fn
 
 
+def checked(settings: object) -> dict[str, str]:
+    """The settings as environment variables: True is "1". Raises UsageError for a name or a value that is none of
+    Horovod's."""
+    if settings is None:
+        return {}
+    if not isinstance(settings, Mapping):
+        raise UsageError(f"settings is a dict of names and values, not {type(settings).__name__}.", EXAMPLE)
+    for name, value in settings.items():
+        if name == "HOROVOD_TIMELINE":
+            raise UsageError("settings: HOROVOD_TIMELINE is set for you.", "Write timeline=True.")
+        if name not in NAMES:
+            raise UsageError(f"settings: Horovod has no setting {name!r}.", _meant(str(name)))
+        if not isinstance(value, (bool, int, float, str)):
+            raise UsageError(f"settings: {name} is a number or a text, not {type(value).__name__}.", EXAMPLE)
+    return {name: str(int(value) if isinstance(value, bool) else value) for name, value in settings.items()}
+
+
+def _meant(name: str) -> str:
+    short = {n.removeprefix("HOROVOD_"): n for n in NAMES}
+    near = difflib.get_close_matches(name.upper().removeprefix("HOROVOD_"), short, 2, 0.7)
+    return f"Did you mean {' or '.join(short[n] for n in near)}?" if near else EXAMPLE
+
+
 @dataclass(frozen=True)
 class Program:
-    """What each rank does. It returns the function's value, with a timeline if there shall be one."""
+    """The program of each rank. It returns the function's value, together with a timeline if one is requested."""
 
     fn: Callable[..., Any]
     timeline: bool
@@ -116,10 +156,10 @@ class Program:
 
 @contextmanager
 def joined(timeline: bool = False, settings: Mapping[str, object] | None = None) -> Iterator[Session]:
-    """Within, this rank of ``torch.distributed`` is the same rank of Horovod. All ranks enter and leave it. Under
-    ``horovodrun`` they are ranks of Horovod already, and its own environment counts.
+    """Context in which this rank of ``torch.distributed`` is the same rank of Horovod. All ranks enter and leave it.
+    Under ``horovodrun`` they are ranks of Horovod already, and its own environment applies.
 
-    Raises Deadlock, from within a call of Horovod's, when no rank can go on."""
+    Raises Deadlock, from within a call of Horovod, when no rank can proceed."""
     import horovod.torch as hvd
 
     session, board = Session(), meeting()
@@ -144,7 +184,8 @@ def joined(timeline: bool = False, settings: Mapping[str, object] | None = None)
 
 
 def _stop_timeline(timeline: bool) -> None:
-    """It waits until all is written; shutdown does not, not even where the script itself shuts Horovod down."""
+    """Stop the timeline, which waits until all is written; shutdown does not, not even where the script itself shuts
+    Horovod down."""
     import horovod.torch as hvd
 
     if timeline and hvd.is_initialized():
@@ -152,7 +193,7 @@ def _stop_timeline(timeline: bool) -> None:
 
 
 def meeting() -> Board:
-    """Where the ranks of this job tell each other what no operation of theirs should carry."""
+    """The board through which the ranks of this job exchange what no operation of theirs should carry."""
     store: Any = distributed_c10d._get_default_store()
     rank, size = dist.get_rank(), dist.get_world_size()
     return Board(store, f"horovod-{store.add(f'horovod-of-{rank}', 1)}", rank, size)
@@ -160,7 +201,7 @@ def meeting() -> Board:
 
 @contextmanager
 def _timeline_file() -> Iterator[Path]:
-    """In memory where that is possible: nothing is left of it, however the process ends."""
+    """A file for the timeline, in memory where possible: nothing is left of it, however the process ends."""
     if hasattr(os, "memfd_create"):
         file = os.memfd_create("horovod-timeline")
         try:
@@ -174,8 +215,8 @@ def _timeline_file() -> Iterator[Path]:
 
 @contextmanager
 def _environment(board: Board, settings: Mapping[str, str], timeline: Path | None) -> Iterator[None]:
-    """What Horovod reads when it is initialised; the environment is as before afterwards. A rank that is a process of
-    ``run`` may have inherited the place of ``horovodrun``'s rank that has started it."""
+    """Context with the variables that Horovod reads when it is initialised; afterwards the environment is as before. A
+    rank that is a process of ``run`` may have inherited the place of the ``horovodrun`` rank that has started it."""
     before = {name: value for name, value in os.environ.items() if name.startswith(VARIABLE)}
     with ExitStack() as undo:
         undo.callback(_restore, before)
@@ -195,7 +236,7 @@ def _restore(before: Mapping[str, str]) -> None:
 
 @dataclass(frozen=True)
 class Slot:
-    """A rank's place, as Horovod's rendezvous knows it: among the ranks of its node, and among those of the other nodes
+    """A rank's place, as Horovod's rendezvous has it: among the ranks of its node, and among the ranks of other nodes
     that have the same place there."""
 
     hostname: str
@@ -208,7 +249,7 @@ class Slot:
 
 
 def slots(nodes: Sequence[str]) -> list[Slot]:
-    """The place of each rank, from the names of their nodes, by rank."""
+    """The place of each rank, given the names of the ranks' nodes; by rank."""
     found = []
     for rank, node in enumerate(nodes):
         local_rank = nodes[:rank].count(node)
@@ -219,7 +260,8 @@ def slots(nodes: Sequence[str]) -> list[Slot]:
 
 
 def place(board: Board, undo: ExitStack) -> dict[str, str]:
-    """This rank's place in Horovod, by its place in ``torch.distributed``; on rank 0 with the rendezvous."""
+    """The environment variables of this rank's place in Horovod, from its place in ``torch.distributed``; rank 0 also
+    starts the rendezvous."""
     board.tell(f"node-{board.rank}", node())
     nodes = [board.hear(f"node-{r}") for r in range(board.size)]
     mine = slots(nodes)[board.rank]
@@ -245,12 +287,12 @@ def place(board: Board, undo: ExitStack) -> dict[str, str]:
 
 
 def node() -> str:
-    """A name for this machine: the launcher's number of it tells apart two that are called the same."""
+    """A name for this machine, with the launcher's number of it, since two machines may have the same name."""
     return re.sub(r"[^\w.-]", "-", f"{platform.node() or 'node'}-{os.environ.get('GROUP_RANK', '0')}")
 
 
 def _rendezvous(places: Sequence[Slot], undo: ExitStack) -> int:
-    """Start it. Returns its port."""
+    """Start the rendezvous, and return its port."""
     from horovod.runner.http.http_server import RendezvousServer
 
     rendezvous = RendezvousServer(0)

@@ -32,7 +32,7 @@ Save = Callable[[Saved], None]
 def serial(
     model: nn.Module, dataset: Rows, checkpoint: Saved | None, epochs: int, batch: int, rate: float, save: Save
 ) -> nn.Module:
-    """The script as it is before anyone thinks of a second process."""
+    """The serial script, for one process."""
     optimizer = torch.optim.SGD(model.parameters(), lr=rate, momentum=0.9)
     if checkpoint:
         model.load_state_dict(checkpoint["model"])
@@ -50,7 +50,7 @@ def serial(
 def distribute(
     model: nn.Module, dataset: Rows, checkpoint: Saved | None, epochs: int, batch: int, rate: float, save: Save
 ) -> nn.Module:
-    """The same on the ranks of Horovod: K times as many rows in each step."""
+    """The same with Horovod, on its ranks: K times as many rows in each step."""
     import horovod.torch as hvd
 
     hvd.init()
@@ -78,7 +78,8 @@ def ddp(
     model: nn.Module, dataset: Rows, checkpoint: Saved | None, epochs: int, batch: int, rate: float, save: Save
 ) -> nn.Module:
     """The same with torch alone, on the ranks of ``torch.distributed``. DistributedDataParallel broadcasts rank 0's
-    model when it is made, and averages gradients; of optimizers it knows nothing, so all ranks load the checkpoint."""
+    model when it is constructed, and averages gradients; it does nothing about optimizers, so all ranks load the
+    checkpoint."""
     rank, size = dist.get_rank(), dist.get_world_size()
     optimizer = torch.optim.SGD(model.parameters(), lr=size * rate, momentum=0.9)
     found = [checkpoint]

@@ -1,4 +1,4 @@
-"""Horovod's own timeline: a list of events in Chrome's trace format, written by rank 0, the coordinator.
+"""Horovod's own timeline: events in Chrome's trace format, written by rank 0, the coordinator.
 
     {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "allreduce.w"}}     row 1 is the tensor allreduce.w
     {"ph": "B", "name": "NEGOTIATE_ALLREDUCE", "ts": 23365, "pid": 1}                  something begins there, in µs
@@ -27,13 +27,12 @@ BYTES = {"float16": 2, "float32": 4, "float64": 8, "uint8": 1, "int8": 1, "uint1
 
 
 class Span(NamedTuple):
-    """What a tensor went through from ``begin`` to ``end``, in seconds since the timeline began.
+    """What happened to a tensor from ``begin`` to ``end``, in seconds since the timeline began.
 
     phase: NEGOTIATE_ALLREDUCE, ALLREDUCE (both of depth 0); within ALLREDUCE, at depth 1, MEMCPY_IN_FUSION_BUFFER,
-    GLOO_ALLREDUCE and so on. nbytes: of the tensor on this rank, where Horovod wrote down its type and shape: at the
-    end of ALLREDUCE, ALLGATHER and REDUCESCATTER. ended: False if the timeline stops before; ``end`` is then its last
-    moment.
-    """
+    GLOO_ALLREDUCE and so on. nbytes: of the tensor on this rank, where Horovod wrote its type and shape: at the end of
+    ALLREDUCE, ALLGATHER and REDUCESCATTER. ended: False if the timeline stops before; ``end`` is then its last
+    moment."""
 
     tensor: str
     phase: str
@@ -45,7 +44,7 @@ class Span(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """The coordinator knew at ``time`` seconds that ``rank`` (its number in the tensor's process set) had the tensor
+    """The coordinator learnt at ``time`` seconds that ``rank`` (its number in the tensor's process set) had the tensor
     ready."""
 
     tensor: str
@@ -65,8 +64,8 @@ class Operation(NamedTuple):
 
 @dataclass(frozen=True)
 class Counts:
-    """What a timeline holds. ``operations`` and ``tensors`` are by kind: {"ALLREDUCE": 3}; a tensor counts each time
-    that it is carried. ``nbytes`` are those of them that are known. ``cycles`` is None if cycles are not marked."""
+    """The totals of a timeline. ``operations`` and ``tensors`` are by kind: {"ALLREDUCE": 3}; a tensor counts each time
+    that it is carried. ``nbytes``: of the tensors whose size is known. ``cycles`` is None if cycles are not marked."""
 
     operations: dict[str, int]
     tensors: dict[str, int]
@@ -75,11 +74,10 @@ class Counts:
 
 
 def read(path: Path) -> Timeline:
-    """The events in a file that Horovod has written, also where it was killed while it wrote: the list is then without
-    its end, and the last event may be broken. It is left out.
+    """The events in a file that Horovod has written. If Horovod was killed while writing, the list has no end, and its
+    last event may be incomplete: that one is left out.
 
-    Raises ValueError if the file holds no timeline.
-    """
+    Raises ValueError if the file holds no timeline."""
     text = path.read_text(errors="replace")
     if text.strip() and not text.lstrip().startswith("["):
         raise ValueError(f"{path.name} is no timeline of Horovod's: it does not begin with [.")
@@ -87,7 +85,7 @@ def read(path: Path) -> Timeline:
 
 
 def _events(text: str) -> Iterator[dict[str, Any]]:
-    """One after the other, for as long as they are whole."""
+    """The events one by one, as long as they are complete."""
     decoder, at = json.JSONDecoder(), text.find("{")
     while at >= 0:
         try:
@@ -105,7 +103,7 @@ def names(timeline: Timeline) -> dict[int, str]:
 
 
 def spans(timeline: Timeline) -> list[Span]:
-    """What each tensor went through, in order of beginning. Within a row an ``E`` ends what began last."""
+    """The spans of all tensors, in order of beginning. Within a row an ``E`` ends what began last."""
     tensor, found = names(timeline), []
     rows: dict[int, list[dict[str, Any]]] = {pid: [] for pid in tensor}
     for event in timeline:
@@ -122,19 +120,18 @@ def spans(timeline: Timeline) -> list[Span]:
 
 
 def readiness(timeline: Timeline) -> list[Ready]:
-    """Which rank had which tensor ready when, as far as rank 0 wrote it down.
+    """Which rank had which tensor ready when, as far as rank 0 recorded it.
 
-    Once a cycle rank 0 hears from the others, so it is late by up to a cycle, and exact for no rank but itself. From
-    the second time on a tensor is in Horovod's cache: ranks then tell by one bit of a shared vector that they have it,
-    and who did when is not written down.
-    """
+    Rank 0 hears from the other ranks once a cycle, so these times are late by up to a cycle, and exact only for rank 0
+    itself. From the second time on a tensor is in Horovod's cache: ranks then report by one bit of a shared vector that
+    they have it, and it is not recorded which rank did so when."""
     tensor = names(timeline)
     return [Ready(tensor[e["pid"]], int(e["name"]), e["ts"] / 1e6) for e in timeline if e["ph"] == "X"]
 
 
 def operations(timeline: Timeline) -> list[Operation]:
-    """The collectives that were carried out, in order of time. Horovod's background thread carries out one after the
-    other, so tensors went together if the spans of their operations overlap."""
+    """The collectives that were carried out, in order of time. Horovod's background thread carries out one after
+    another, so tensors were fused if the spans of their operations overlap."""
     found: list[list[Span]] = []
     end = -math.inf
     for span in spans(timeline):
@@ -157,7 +154,7 @@ def cycles(timeline: Timeline) -> list[float]:
 
 
 def counts(timeline: Timeline) -> Counts:
-    """How many operations, tensors, bytes and cycles there were."""
+    """The numbers of operations, tensors, bytes and cycles."""
     done, began = operations(timeline), cycles(timeline)
     return Counts(
         operations=dict(Counter(o.kind for o in done)),
@@ -174,7 +171,8 @@ def _operation(together: list[Span]) -> Operation:
 
 
 def _nbytes(event: dict[str, Any]) -> int | None:
-    """Of the tensor whose type and shape Horovod wrote at this end: {"dtype": "float32", "shape": "[2, 3]"}."""
+    """The bytes of the tensor whose type and shape Horovod wrote at this end: {"dtype": "float32", "shape": "[2,
+    3]"}."""
     described = event.get("args", {})
     if described.get("dtype") not in BYTES:
         return None

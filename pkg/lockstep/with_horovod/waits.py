@@ -1,12 +1,12 @@
-"""Who waits for whom in Horovod: a deadlock ends with the ranks, their tensors and their lines, and not never.
+"""Deadlock detection for Horovod: a deadlock ends with a report of the ranks, their tensors and their lines.
 
-Horovod carries out a tensor's operation when every rank has asked for it, by name. A rank that waits for one too long
-tells the others so, on a board that all can read, and takes it back when it goes on. When all ranks of the job wait (or
-have ended), each for something that one of them has not asked for, nobody will ever go on. A rank that computes tells
-nothing: as long as there is one, there is no deadlock.
+Horovod carries out a tensor's operation when every rank has requested it, by name. A rank that waits for one too long
+posts that on a board that all can read, and withdraws it when it goes on. When all ranks of the job wait (or have
+ended), each for something that one of them has not requested, none will ever go on. A rank that computes posts nothing:
+as long as there is one, there is no deadlock.
 
-Horovod waits in C++, where nothing of this can be done. So Python's half of Horovod is given a ``Library`` in place of
-the C++ one, which asks again and again whether the operation is done.
+Horovod waits in C++, where none of this is possible. So Horovod's Python part is given a ``Library`` in place of the
+C++ one, which polls until the operation is done.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from lockstep import deadlock_report, places
 from lockstep.errors import Deadlock, RankState
 from lockstep.places import Place
 
-PATIENCE = 0.5  # seconds after which a rank tells the others that it waits
+PATIENCE = 0.5  # seconds after which a rank posts that it waits
 CONFIRM = 0.4  # seconds in which nothing may change on the board
 GLANCE = 0.1  # seconds between two looks at the board
-ANSWER = 0.3  # seconds that the others have to say what they asked for, when it does not fit together
-PAUSES = (5e-5, 1e-3, 1.2)  # seconds between two questions to Horovod: the first, the longest, the growth
+ANSWER = 0.3  # seconds for the others to post what they requested, when the requests do not match
+PAUSES = (5e-5, 1e-3, 1.2)  # seconds between two polls of Horovod: the first, the longest, the growth
 
 BY_NAME = (
     "Horovod negotiates by name: a blocking operation ends when every rank has called the one of that name. Call them "
@@ -42,20 +42,20 @@ UNNAMED = (
 
 @dataclass(frozen=True)
 class Asked:
-    """One operation that this rank has asked for. ``key``: what Horovod knows it by, on every rank alike."""
+    """One operation that this rank has requested. ``key``: its name in Horovod, the same on every rank."""
 
     key: str
     shown: str  # "allreduce 'a'"
     place: Place
     process_set: int = 0
-    what: str = ""  # "float32 [3, 4]": what must agree between the ranks, or is told when it does not
+    what: str = ""  # "float32 [3, 4]": what must agree between the ranks, and is reported when it does not
 
 
 @dataclass(frozen=True)
 class Notice:
-    """What a rank tells on the board. ``state``: "going", "waiting", "finished", "raised", "refused" (by Horovod, with
-    what it had asked for), "left" (it has called hvd.shutdown: ``where``; so has one that has finished with a
-    ``where``)."""
+    """What a rank posts on the board. ``state``: "going", "waiting", "finished", "raised", "refused" (by Horovod, with
+    what it had requested), "left" (it has called hvd.shutdown, at ``where``; a rank that has finished with a ``where``
+    has, too)."""
 
     state: str
     key: str = ""
@@ -68,8 +68,8 @@ class Notice:
 
 
 class Board:
-    """A place in torch's store that all ranks of the job can read. ``session`` parts one use of Horovod from the
-    next."""
+    """Key-value pairs in torch's store that all ranks of the job can read. ``session`` separates one use of Horovod
+    from the next."""
 
     def __init__(self, store: Any, session: str, rank: int, size: int) -> None:
         self._store, self._session, self.rank, self.size = store, session, rank, size
@@ -79,7 +79,7 @@ class Board:
         self._store.set(f"{self._session}/{what}", content)
 
     def hear(self, what: str) -> str:
-        """Waits until somebody has told it."""
+        """The value of a key, waiting until some rank has set it."""
         told: bytes = self._store.get(f"{self._session}/{what}")
         return told.decode()
 
@@ -88,7 +88,7 @@ class Board:
         self.tell(f"notice-{self.rank}", json.dumps(asdict(replace(notice, changes=self._changes))))
 
     def notices(self) -> list[Notice | None]:
-        """By rank; None for one that has told nothing."""
+        """The notices by rank; None for a rank that has posted none."""
         return [self._notice(r) for r in range(self.size)]
 
     def _notice(self, rank: int) -> Notice | None:
@@ -99,7 +99,8 @@ class Board:
         return Notice(**{**told, "members": tuple(told["members"]), "asked": tuple(told["asked"])})
 
     def meet(self, what: str, limit: float = math.inf) -> None:
-        """Until every rank has come here, or for ``limit`` seconds. (torch's stores warn of a wait that is in vain.)"""
+        """Wait until every rank has come here, or for ``limit`` seconds. (A wait of torch's stores that times out logs
+        a warning; this does not.)"""
         self.tell(f"{what}-{self.rank}", "")
         keys = [f"{self._session}/{what}-{r}" for r in range(self.size)]
         until, pause = time.monotonic() + limit, 3e-4
@@ -109,7 +110,8 @@ class Board:
 
 
 def waits_for(rank: int, notices: Sequence[Notice | None]) -> tuple[int, ...]:
-    """The ranks that have not asked for what ``rank`` waits for. One in hvd.join takes part in everything."""
+    """The ranks that have not requested the operation that ``rank`` waits for. A rank in hvd.join takes part in all
+    operations."""
     mine = notices[rank]
     if mine is None:
         return ()
@@ -118,7 +120,7 @@ def waits_for(rank: int, notices: Sequence[Notice | None]) -> tuple[int, ...]:
 
 
 def deadlock(notices: Sequence[Notice | None]) -> Deadlock | None:
-    """What is told when no rank can go on; None as long as one may."""
+    """The error to raise when no rank can go on; None as long as one may."""
     waiting = {r: waits_for(r, notices) for r, n in enumerate(notices) if n and n.state == "waiting"}
     ended = [r for r, n in enumerate(notices) if n and n.state == "finished"]
     if len(waiting) + len(ended) < len(notices) or not waiting or not all(waiting.values()):
@@ -142,8 +144,8 @@ def _state(rank: int, n: Notice, waited_for: tuple[int, ...]) -> RankState:
 
 @dataclass
 class Library:
-    """Horovod's C++ half (``inner``) as Python's half calls it: everything is passed on. What is asked for is noted,
-    and a wait is one that tells of itself. ``members``: the ranks of a process set."""
+    """Horovod's C++ library (``inner``) as its Python part calls it: every call is passed on. Requests are noted, and a
+    rank that waits posts a notice. ``members``: the ranks of a process set."""
 
     inner: Any
     board: Board
@@ -172,7 +174,7 @@ class Library:
         return ask
 
     def horovod_torch_reset(self) -> None:
-        """hvd.shutdown() begins with it."""
+        """Called first by hvd.shutdown()."""
         place = places.here()
         self._open.clear()
         if place.file:
@@ -182,7 +184,7 @@ class Library:
         self.inner.horovod_torch_reset()
 
     def horovod_torch_wait_and_clear(self, handle: int) -> None:
-        """As in C++. Raises Deadlock when no rank can go on."""
+        """Wait for an operation, as in C++. Raises Deadlock when no rank can go on."""
         asked = self._open.get(handle)
         if asked:
             self._wait(handle, asked)
@@ -212,10 +214,10 @@ class Library:
         return Notice("waiting", asked.key, asked.shown + on, str(place), place.source, members, self.undone())
 
     def undone(self) -> tuple[str, ...]:
-        """The keys of what this rank has asked for that is not done."""
+        """The keys of this rank's requests that are not done."""
         return tuple(a.key for h, a in list(self._open.items()) if not self.inner.horovod_torch_poll(h))
 
-    # ---- what Horovod refuses, with who asked for what
+    # ---- Horovod's errors, with the requests of all ranks
 
     def _explained(self, reason: str, asked: Asked | None) -> str:
         if reason.startswith(("Horovod has been shut down", "Horovod has not been initialized")):
@@ -226,7 +228,7 @@ class Library:
         return self._refused(reason, asked) if asked and reason.startswith("Mismatched") else reason
 
     def _shut_down(self, reason: str) -> str:
-        """By whom? A rank that raised, or that has called hvd.shutdown(), also this one."""
+        """The error with its cause: a rank that raised, or that has called hvd.shutdown(), maybe this one."""
         notices = {r: n for r, n in enumerate(self.board.notices()) if n}
         left = {r: n.where for r, n in notices.items() if n.state in ("left", "finished") and n.where}
         told = [f"rank {r} has called hvd.shutdown() at {where}" for r, where in left.items()]
@@ -234,7 +236,7 @@ class Library:
         return f"Horovod has been shut down: {'; '.join(told)}." if told else reason
 
     def _refused(self, reason: str, asked: Asked) -> str:
-        """Every rank that took part is told the same, now: each says what it had."""
+        """The error with what each rank had requested: all ranks that took part get the same error now, and post it."""
         self.board.publish(Notice("refused", asked.key, operation=asked.what))
         until = time.monotonic() + ANSWER
         had: dict[int, str] = {}
@@ -250,7 +252,7 @@ class Library:
 
 
 class Watch:
-    """A rank's looks at the board while it waits."""
+    """A waiting rank's looks at the board."""
 
     def __init__(self, board: Board) -> None:
         self._board = board
@@ -262,13 +264,13 @@ class Watch:
         return time.monotonic() >= self._next
 
     def look(self, mine: Notice) -> None:
-        """Tell what I wait for, and see what the others do. Raises Deadlock."""
+        """Post what this rank waits for, and read what the others have posted. Raises Deadlock."""
         if mine != self._told:
             self._board.publish(mine)
             self._told = mine
         notices = self._board.notices()
         now = time.monotonic()
-        self._next = now + GLANCE * max(1.0, self._board.size / 16)  # many ranks that ask often are a burden
+        self._next = now + GLANCE * max(1.0, self._board.size / 16)  # many ranks that poll often are a burden
         if notices != self._seen:
             self._seen, self._since = notices, now
         elif now - self._since >= CONFIRM and (error := deadlock(notices)):
@@ -276,7 +278,7 @@ class Watch:
 
 
 def asked_for(kind: str, args: Sequence[Any]) -> Asked:
-    """What a call of Horovod's C++ half asks for: ``kind`` "allreduce", and its arguments."""
+    """The operation that a call of Horovod's C++ library requests: ``kind`` "allreduce", and its arguments."""
     if kind == "join":
         return Asked("join", "join()", places.here())
     if kind == "barrier":
@@ -290,14 +292,15 @@ def asked_for(kind: str, args: Sequence[Any]) -> Asked:
 
 
 def _described(tensors: Any) -> str:
-    """ "float32 [3, 4]"."""
+    """dtype and shape, as in "float32 [3, 4]"."""
     several = list(tensors) if isinstance(tensors, (list, tuple)) else [tensors]
     return " and ".join(f"{deadlock_report.dtype_name(t.dtype)} {list(t.shape)}" for t in several)
 
 
 @contextmanager
 def watched(board: Board, before_shutdown: Callable[[], None] = lambda: None) -> Iterator[Library]:
-    """Within, no wait for Horovod lasts for ever. ``before_shutdown`` is called before the script shuts it down."""
+    """Context in which no wait for Horovod lasts for ever. ``before_shutdown`` is called before the script shuts it
+    down."""
     from horovod.torch import mpi_ops
 
     inner = mpi_ops.mpi_lib
@@ -312,14 +315,14 @@ def watched(board: Board, before_shutdown: Callable[[], None] = lambda: None) ->
 
 
 def leave(board: Board, library: Library) -> None:
-    """This rank's function has ended. Horovod is shut down for all as soon as one rank is: so all ranks come here
-    first, and whoever waits for this one is told that it will not come, except for what is undone of its own."""
+    """This rank's function has ended. One rank's shutdown shuts Horovod down for all: so all ranks come here first, and
+    a rank that waits for this one learns that it will not come, except for its operations that are under way."""
     board.publish(Notice("finished", where=library.left, asked=library.undone()))
     board.meet("end")
 
 
 def give_up(board: Board) -> None:
-    """This rank has raised something. Those that have, too, come here, and tell of their own before Horovod is shut
-    down for all of them."""
+    """This rank has raised an exception. Other ranks that have raised come here, too, and report theirs before Horovod
+    is shut down for all of them."""
     board.publish(Notice("raised"))
     board.meet("end", PATIENCE)

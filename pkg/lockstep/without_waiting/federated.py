@@ -8,11 +8,12 @@ A round of the server:
     (2)  each goes through its own examples E times, minibatch by minibatch: w_k <- w - η·gradient ...
     (3)  w <- the mean of the w_k that come back, each weighted by n_k
 
-It is local SGD with three differences. Clients have other data, not just other examples: one has hardly any class but
-its own. Only some take part in a round. And of those some never answer: who is late or gone is left out (a *drop-out*).
+It is local SGD with three differences. The clients' data are not identically distributed: one client may have hardly
+any class but its own. Only some clients take part in a round. And some of those never answer: a client that is late or
+gone is left out (a *drop-out*).
 
-A drop-out that could have hit anybody costs little: the round has fewer models in it. Where those drop out who have
-what nobody else has, it is never learnt. ``table`` has both.
+Random drop-outs cost little: the round averages fewer models. Where those clients drop out that have what nobody else
+has, it is never learnt. ``table`` shows both.
 
 Cost of a round: |w| numbers to each client that is asked, and |w| back from each that answers.
 Source: B. McMahan, E. Moore, D. Ramage, S. Hampson and B. Agüera y Arcas, Communication-Efficient Learning of Deep
@@ -51,7 +52,7 @@ def federated_average(w: Tensor, models: Sequence[Tensor | None], examples: Sequ
 
 @dataclass(frozen=True)
 class Federation:
-    """Clients that share the digits, and how they train."""
+    """Clients that share the digits, and how they train on them."""
 
     alpha: float | None = 0.1  # how they are parted: see problems.Digits
     clients: int = 50
@@ -66,8 +67,8 @@ class Federation:
         return Digits(self.alpha, self.batch, self.seed)
 
     def train(self, rounds: int, lost: float = 0.0, gone: Sequence[int] = ()) -> list[Tensor]:
-        """The server's model before the first round and after each. A client that is asked drops out with the
-        probability ``lost``; those in ``gone`` never answer."""
+        """Federated averaging: the server's model before the first round and after each. A client that is asked drops
+        out with the probability ``lost``; the clients in ``gone`` never answer."""
         draw, models = Random(self.seed), [self.problem.start()]
         for _ in range(rounds):
             w, asked = models[-1], draw.sample(range(self.clients), self.asked)  # (1)
@@ -77,33 +78,34 @@ class Federation:
         return models
 
     def local(self, w: Tensor, client: int) -> Tensor:
-        """The client's model: ``epochs`` times through its examples, from w on. Its last minibatch of an epoch begins
-        the next one, too."""
+        """The model that a client returns: ``epochs`` times through its examples, starting from w. Its last minibatch
+        of an epoch may begin the next one."""
         steps = -(-self.epochs * self.examples(client) // self.batch)
         for step in range(steps):
             w = w - self.rate * self.problem.gradient(w, client, self.clients, step)
         return w
 
     def accuracy(self, rounds: int, lost: float = 0.0, gone: Sequence[int] = ()) -> float:
-        """On the digits to test with: the mean over the last LAST of so many rounds, since one round is chance."""
+        """Accuracy on the test digits, 0 to 1: the mean over the last LAST of so many rounds, since a single round's is
+        noisy."""
         models = self.train(rounds, lost, gone)[-LAST:]
         return sum(map(self.problem.accuracy, models)) / len(models)
 
     def examples(self, client: int) -> int:
-        """How many of them the client has."""
+        """The number of examples of a client."""
         return len(self.problem.examples(client, self.clients)[1])
 
 
 def half_with_most(one: Federation, classes: Sequence[int] = CLASSES_GONE) -> list[int]:
-    """The half of all clients that have more examples of these classes than the other half."""
+    """The half of all clients that has the most examples of these classes, by number."""
     labels = [one.problem.examples(k, one.clients)[1] for k in range(one.clients)]
     have = [sum(int((y == label).sum()) for label in classes) for y in labels]
     return sorted(range(one.clients), key=lambda k: -have[k])[: one.clients // 2]
 
 
 def accuracies(rounds: int = 30, seed: int = 0) -> list[tuple[float, str, float]]:
-    """(alpha, who drops out, accuracy) for ALPHAS and LOST; and where the half of all clients never answers that has
-    most of CLASSES_GONE."""
+    """(alpha, who drops out, accuracy) for ALPHAS and LOST; and for the case that those half of all clients never
+    answer that have most of CLASSES_GONE."""
     found = []
     with one_thread():
         for alpha in counted(ALPHAS, "Training"):
@@ -115,7 +117,7 @@ def accuracies(rounds: int = 30, seed: int = 0) -> list[tuple[float, str, float]
 
 
 def table(rounds: int = 30, seed: int = 0) -> Table:
-    """Accuracy on the 517 digits to test with, by alpha and by who drops out."""
+    """Accuracy on the 517 test digits, by alpha and by which clients drop out."""
     found, one = accuracies(rounds, seed), Federation()
     rows = [[f"{alpha:g}", *(f"{right:.1%}" for a, _, right in found if a == alpha)] for alpha in ALPHAS]
     caption = (

@@ -1,19 +1,18 @@
-"""Local SGD: each rank makes its own steps, and now and then all models become their mean.
+"""Local SGD: each rank makes steps of its own, and every H steps all models are averaged.
 
 With ``period`` H, ranks wait for each other once in H steps, and 1/H of the bytes travel. In between the models drift
 apart, each towards the minimum of its own rank's examples. With H = 1 it is Algorithm 1: the mean of models that were
 equal before one step of SGD is the model after the mean gradient's step.
 
-*Post-local* SGD begins with H = 1 and goes on with a longer period. *DiLoCo* takes the mean of how far the ranks have
-gone for a gradient, and makes a step of SGD with Nesterov momentum by it.
+*Post-local* SGD begins with H = 1 and goes on with a longer period. ``diloco.py`` makes of each mean one step of an
+outer optimizer.
 
 In torch: ``torch.distributed.optim.PostLocalSGDOptimizer`` with a ``PeriodicModelAverager(period, warmup_steps)``, and
 ``post_localSGD_hook`` for DDP. Its first mean is that after the first local step, ours that after ``period`` of them:
 ``warmup_steps = switch + period - 1`` makes them alike.
 
 Sources: Stich, Local SGD Converges Fast and Communicates Little, ICLR 2019, arXiv:1805.09767; Lin, Stich, Patel and
-Jaggi, Don't Use Large Mini-Batches, Use Local SGD, ICLR 2020, arXiv:1808.07217; Douillard et al., DiLoCo: Distributed
-Low-Communication Training of Language Models, 2023, arXiv:2311.08105.
+Jaggi, Don't Use Large Mini-Batches, Use Local SGD, ICLR 2020, arXiv:1808.07217.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ Gradient = Callable[[Tensor, int], Tensor]  # (w, step), step = 0, 1, ... -> thi
 def local_sgd(
     gradient: Gradient, w: Tensor, steps: int, rate: float, period: int, group: dist.ProcessGroup | None = None
 ) -> Tensor:
-    """The mean of all models after ``steps`` steps of each rank, the same on all of them. ``w``, a tensor of any shape
-    that is the same on all ranks, stays as it was.
+    """Local SGD: the mean of all models after ``steps`` steps of each rank, the same on all of them. ``w``, a tensor of
+    any shape that is the same on all ranks, stays as it was.
 
     Cost: ceil(steps/period) all-reduces of |w| numbers."""
     K = dist.get_world_size(group)
@@ -44,7 +43,8 @@ def local_sgd(
 
 
 def sequential_local_sgd(gradients: Sequence[Gradient], w: Tensor, steps: int, rate: float, period: int) -> Tensor:
-    """The same without ranks: all models step after step, one after another. ``gradients`` has one for each of them."""
+    """Local SGD without ranks: the steps of all models one after another, in one process. ``gradients`` has one
+    function for each model."""
     models = [w] * len(gradients)
     for step in range(steps):
         models = [w - rate * gradient(w, step) for gradient, w in zip(gradients, models, strict=True)]
@@ -62,36 +62,9 @@ def post_local_sgd(
     switch: int,
     group: dist.ProcessGroup | None = None,
 ) -> Tensor:
-    """The same, but all models become their mean after each of the first ``switch`` steps, 0 to ``steps``.
+    """Post-local SGD: ``local_sgd`` that averages after each of the first ``switch`` steps, 0 to ``steps``, and with
+    ``period`` from then on.
 
     Cost: switch + ceil((steps - switch)/period) all-reduces of |w| numbers."""
     w = local_sgd(gradient, w, switch, rate, 1, group)
     return local_sgd(lambda w, step: gradient(w, switch + step), w, steps - switch, rate, period, group)
-
-
-def diloco(
-    gradient: Gradient,
-    w: Tensor,
-    steps: int,
-    rate: float,
-    period: int,
-    outer_rate: float = 0.7,
-    momentum: float = 0.9,
-    group: dist.ProcessGroup | None = None,
-) -> Tensor:
-    """The common model after ``steps`` steps of each rank. How far a rank goes in ``period`` steps is its *outer
-    gradient*: their mean makes one step of SGD with Nesterov momentum. With ``outer_rate`` 1 and without momentum it
-    is local SGD. The paper's ranks make 500 steps of AdamW each; these make steps of SGD.
-
-    Cost: ceil(steps/period) all-reduces of |w| numbers."""
-    K, velocity = dist.get_world_size(group), torch.zeros_like(w)
-    for begin in range(0, steps, period):
-        own = w
-        for step in range(begin, min(begin + period, steps)):
-            own = own - rate * gradient(own, step)
-        outer = w - own
-        dist.all_reduce(outer, group=group)
-        outer = outer / K
-        velocity = momentum * velocity + outer
-        w = w - outer_rate * (outer + momentum * velocity)
-    return w

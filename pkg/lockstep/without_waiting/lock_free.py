@@ -1,6 +1,7 @@
-"""HOGWILD! with Python's threads and one NumPy array: what is left once the lock is deleted.
+"""HOGWILD! with Python's threads and one NumPy array: SGD on shared parameters without a lock.
 
-Source: Niu, Recht, Ré and Wright, "HOGWILD!", NIPS 2011, arXiv:1106.5730, Algorithm 1. ``hogwild`` has it compiled.
+``hogwild`` has the same, compiled. Source: Niu, Recht, Ré and Wright, "HOGWILD!", NIPS 2011, arXiv:1106.5730, Algorithm
+1.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ import threading
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lockstep.without_waiting.sparse import Floats, Ints
-
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Gradient = Callable[[int, Floats], Floats]
 
 
@@ -33,7 +35,7 @@ def delete_the_lock(gradient: Gradient, coordinates: Sequence[Ints], w: Floats, 
 
 
 def one_lock(gradient: Gradient, coordinates: Sequence[Ints], w: Floats, rate: float, threads: int) -> None:
-    """The program to be mended: one thread at a time, and each step writes the whole of ``w``."""
+    """The program that learners are given to mend: one thread at a time, and each step writes the whole of ``w``."""
     lock = threading.Lock()
 
     def train(t: int) -> None:
@@ -47,7 +49,7 @@ def one_lock(gradient: Gradient, coordinates: Sequence[Ints], w: Floats, rate: f
 
 
 def run_together(train: Callable[[int], None], threads: int) -> None:
-    """``train(t)`` for t = 0 to threads - 1, each on a thread of its own; all are over when it returns."""
+    """Run ``train(t)`` for t = 0 to threads - 1, each on a thread of its own, and join them all."""
     workers = [threading.Thread(target=train, args=(t,)) for t in range(threads)]
     for worker in workers:
         worker.start()

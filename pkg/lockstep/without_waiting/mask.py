@@ -1,4 +1,8 @@
-"""A mask: numbers that nobody knows who does not know the secret that they were drawn by."""
+"""The mask of secure aggregation: a one-time pad that whoever knows the secret can draw, and nobody else.
+
+It is a file of its own, since the whole of ``secure_aggregation``, an exercise's reference, is refused to answers, and
+answers are given a mask.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,8 @@ M = 2**32
 
 @dataclass(frozen=True)
 class Mask:
-    """``mask(secret)``: numbers from 0 to 2**32 - 1, int64, of this shape; the same for the same secret."""
+    """``mask(secret)``: a one-time pad, int64 numbers from 0 to 2**32 - 1 of this shape; the same for the same
+    secret."""
 
     shape: tuple[int, ...]
 

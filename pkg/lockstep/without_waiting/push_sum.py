@@ -1,4 +1,4 @@
-"""Push-sum: the mean on one-way links, where nobody knows how many others there are or who sends to whom.
+"""Push-sum: the exact mean over one-way links, where no rank knows how many others there are or who sends to whom.
 
     r   this rank                    x, w   its value and its weight, first 1
     out(r)  the ranks it sends to    d + 1  in how many equal shares it splits them: one for itself
@@ -8,13 +8,13 @@
     (3)  x and w are the sums of the own share and of what arrived
     (4)  after all rounds: the mean is x/w
 
-Whoever splits what it has and sends all of it away changes no sum: the values of all ranks together stay what they
-were, and the weights stay K together. Ranks with many links into them end with more of both, in the same proportion.
-So x/w is the mean everywhere, though x alone is not. To make each x alone right, the weights of what *arrives* would
-have to sum to 1 as well, and who splits does not know how many others send there.
+A rank that splits what it has and sends all of it away changes no sum: the values of all ranks add up to the same as
+before, and the weights to K. Ranks with many incoming links end with more of both, in the same proportion. So x/w is
+the mean everywhere, though x alone is not. For x alone to be right, the weights of what *arrives* would have to sum to
+1 as well, and a sender does not know how many others send to the same rank.
 
     weights of a step          every rank agrees      on the mean
-    rows sum to 1              yes                    no: ranks that are heard more count more
+    rows sum to 1              yes                    no: ranks with more outgoing links count more
     columns sum to 1           no                     their sum is right
     push-sum                   yes                    yes
 
@@ -37,7 +37,8 @@ import torch.distributed as dist
 from torch import Tensor
 
 from lockstep.tables import Table
-from lockstep.without_waiting.gossip import Gradient, gossip_step
+from lockstep.without_waiting.gossip import gossip_step
+from lockstep.without_waiting.local_sgd import Gradient
 from lockstep.worlds import run
 
 Links = Sequence[Collection[int]]  # [i]: the ranks of the group to which i sends, never i itself
@@ -46,8 +47,9 @@ ONE_WAY: Links = ((1,), (2,), (3, 0), (0,))  # a ring and a short cut from 2 to 
 
 
 def push_sum(x: Tensor, sends_to: Links, rounds: int, group: dist.ProcessGroup | None = None) -> Tensor:
-    """About the mean of all ranks' x, better with each round: a new tensor of x's shape and dtype. Along ``sends_to``,
-    the same on each rank, everyone must be reached from everyone. ``x`` stays as it was."""
+    """Push-sum: this rank's estimate of the mean of all ranks' x, better with each round, as a new tensor of x's shape
+    and dtype. ``sends_to`` is the same on each rank, and every rank must be reachable from every other along it. ``x``
+    stays as it was."""
     both = with_weight(x)
     for _ in range(rounds):
         both = push(both, sends_to, group)
@@ -57,7 +59,8 @@ def push_sum(x: Tensor, sends_to: Links, rounds: int, group: dist.ProcessGroup |
 def stochastic_gradient_push(
     gradient: Gradient, w: Tensor, steps: int, rate: float, sends_to: Links, group: dist.ProcessGroup | None = None
 ) -> Tensor:
-    """SGD on one-way links: this rank's parameters, value/weight, after so many steps. ``w`` stays as it was."""
+    """Stochastic gradient push, SGD over one-way links: this rank's parameters, value/weight, after so many steps.
+    ``w`` stays as it was."""
     both = with_weight(w)
     for step in range(steps):
         both[:-1] -= rate * gradient(ratio(both).view(w.shape), step).flatten()  # (5)
@@ -66,7 +69,7 @@ def stochastic_gradient_push(
 
 
 def push(both: Tensor, sends_to: Links, group: dist.ProcessGroup | None = None) -> Tensor:
-    """One round: value and weight in one row, of |x| + 1 numbers."""
+    """One round of push-sum, for value and weight in one row of |x| + 1 numbers."""
     r = dist.get_rank(group)
     share = both / (len(sends_to[r]) + 1)  # (1)
     arrived = {j: torch.empty_like(share) for j, links in enumerate(sends_to) if r in links}
@@ -78,17 +81,18 @@ def push(both: Tensor, sends_to: Links, group: dist.ProcessGroup | None = None) 
 
 
 def with_weight(x: Tensor) -> Tensor:
-    """The elements of x and a 1 behind them, in a new row."""
+    """The elements of x with its weight, 1, appended: a new row."""
     return torch.cat([x.flatten(), x.new_ones(1)])
 
 
 def ratio(both: Tensor) -> Tensor:
-    """The values divided by the weight."""
+    """The values divided by the weight: the estimate of the mean."""
     return both[:-1] / both[-1]
 
 
 def shares(sends_to: Links) -> Tensor:
-    """The matrix of a round: rank i's numbers in d + 1 equal shares, so that each column sums to 1."""
+    """The column-stochastic matrix of a round: rank i's numbers in d + 1 equal shares, so that each column sums to
+    1."""
     mixing = torch.eye(len(sends_to), dtype=torch.float64)
     for i, links in enumerate(sends_to):
         mixing[list(links), i] = 1
@@ -96,18 +100,22 @@ def shares(sends_to: Links) -> Tensor:
 
 
 def means(sends_to: Links) -> Tensor:
-    """The matrix by which each rank takes the plain mean of what it has and hears, so that each row sums to 1."""
+    """The row-stochastic matrix by which each rank takes the plain mean of its own numbers and those that it receives:
+    each row sums to 1."""
     heard = (shares(sends_to) != 0).double()
     return heard / heard.sum(1, keepdim=True)
 
 
 def one_way(sends_to: Links = ONE_WAY, rounds: int = 40) -> dict[str, list[float]]:
-    """What each rank holds after so many rounds over one-way links: rank i begins with i + 1. By kind of weights."""
+    """The number that each rank holds after so many rounds over one-way links, by kind of weights: rank i begins with i
+    + 1."""
     by_rank = run(three_ways, sends_to, rounds, ranks=len(sends_to), on="dgx-a100").values
     return {name: [held[name] for held in by_rank] for name in by_rank[0]}
 
 
 def three_ways(sends_to: Links, rounds: int) -> dict[str, float]:
+    """The program of a rank for ``one_way``: gossip with row-stochastic weights, with column-stochastic ones, and
+    push-sum."""
     start = torch.tensor([dist.get_rank() + 1.0], dtype=torch.float64)
     held = {}
     for name, mixing in (("rows sum to 1", means(sends_to)), ("columns sum to 1", shares(sends_to))):
@@ -119,7 +127,8 @@ def three_ways(sends_to: Links, rounds: int) -> dict[str, float]:
 
 
 def one_way_table(sends_to: Links = ONE_WAY, rounds: int = 40) -> Table:
-    """Plain gossip with either kind of weights ends at something else than the mean; push-sum ends there."""
+    """Plain gossip over one-way links ends at another value than the mean, whichever weights it has; push-sum ends at
+    the mean."""
     ranks = len(sends_to)
     head = ["weights", *(f"rank {r}" for r in range(ranks)), "sum", "mean held"]
     rows = [[name, *(f"{x:.4f}" for x in held), f"{sum(held):.4f}", f"{sum(held) / ranks:.4f}"]

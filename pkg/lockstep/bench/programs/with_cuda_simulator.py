@@ -9,7 +9,7 @@ import time
 
 from numba import cuda
 
-from lockstep.bench.kernels import cases
+from lockstep.bench.simt_kernels import cases
 
 
 def main(size: str) -> None:

@@ -1,4 +1,4 @@
-"""A rank of torchrun: rank 0 tells how long ago the command was given.
+"""A rank of torchrun: rank 0 prints how long ago the command was started.
 
 usage: torchrun --nproc-per-node RANKS with_torchrun.py BEGIN     (time.monotonic() of the starter: one clock for all
 processes of a machine)

@@ -1,4 +1,4 @@
-"""The audit: which estimators of scikit-learn run in parallel on this machine, by which means, and are the notes right?
+"""The audit: which estimators of scikit-learn run in parallel on this machine, how, and whether the notes are right.
 
 ``names()`` lists the rows of the lecture notes' table; ``audit(names)`` measures them one after the other.
 """
@@ -25,7 +25,7 @@ __all__ = ["NotMeasured", "Verdict", "audit", "measured", "names", "select"]
 
 
 class NotMeasured(LockstepError):
-    """The process that was to measure a row did not come to its end."""
+    """The process that measures a row failed, or exceeded its time."""
 
 
 def names() -> list[str]:
@@ -34,32 +34,33 @@ def names() -> list[str]:
 
 
 def select(wanted: Iterable[str]) -> list[str]:
-    """Rows by their names, or by the beginning of a name ("KNeighbors"); ``MODULE:CLASS`` stays as it is."""
+    """The names of rows by name or prefix ("KNeighbors"), all if none is given; ``MODULE:CLASS`` stays as it is. Raises
+    UsageError for an unknown one."""
     known, found = names(), []
     for name in wanted:
         fitting = [name] if ":" in name or name in known else [k for k in known if k.lower().startswith(name.lower())]
         if not fitting:
-            told = f"Choose among: {', '.join(known)}; or name a class, as in sklearn.svm:SVC."
-            raise UsageError(f"The audit has no row {name!r}.", told)
+            remedy = f"Choose among: {', '.join(known)}; or name a class, as in sklearn.svm:SVC."
+            raise UsageError(f"The audit has no row {name!r}.", remedy)
         found += fitting
     return list(dict.fromkeys(found)) or known
 
 
 def audit(wanted: Iterable[str] = (), rounds: int = 3) -> Iterator[Verdict]:
-    """The verdict on each row as soon as it is measured: about 5 s for each. All rows, if none is named.
+    """The verdict on each row as soon as it is measured, about 5 s each. Without names, on all rows.
 
-    More ``rounds`` of measuring make the shares more exact, and quiet moments for a speed-up more likely."""
+    More ``rounds`` make the shares more exact, and quiet moments, which a speed-up needs, more likely."""
     for name in counted(select(wanted), "Measuring", each=5.0 * rounds / 3):
         yield measured(name, rounds)
 
 
 def measured(name: str, rounds: int = 3) -> Verdict:
     """The verdict on one row, measured in a fresh process. Raises UsageError for what cannot be fitted."""
-    told = _in_child(name, rounds)
-    if "problem" in told:
-        raise UsageError(told["problem"], told["remedy"])
-    runs = {knob: [Usage(**u) for u in us] for knob, us in told["runs"].items()}
-    return decide(told["name"], runs, told["has_n_jobs"], told["claim"])
+    found = _in_child(name, rounds)
+    if "problem" in found:
+        raise UsageError(found["problem"], found["remedy"])
+    runs = {knob: [Usage(**u) for u in us] for knob, us in found["runs"].items()}
+    return decide(found["name"], runs, found["has_n_jobs"], found["claim"])
 
 
 def _in_child(name: str, rounds: int) -> dict[str, Any]:

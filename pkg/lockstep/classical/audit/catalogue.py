@@ -1,7 +1,7 @@
-"""What the audit measures: one row for each estimator and algorithm that the lecture notes name, and what they claim.
+"""The rows of the audit: each estimator and algorithm that the lecture notes name, and what they claim of it.
 
-Rows are made in the child that measures them; only then scikit-learn is imported. Data sizes are such that a fit takes
-between 0.05 and 0.5 s of CPU time on one thread.
+Estimators are built in the child process that measures them; only then scikit-learn is imported. Data sizes are such
+that a fit takes between 0.05 and 0.5 s of CPU time on one thread.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-# What the notes claim of an estimator: which kinds of parallelism would bear them out.
+# What the notes claim of an estimator, and the kinds of parallelism that confirm it.
 CLAIMS = {
     "parallel": ("openmp", "blas", "threads", "processes"),
     "several threads": ("openmp", "blas", "threads"),
@@ -25,7 +26,7 @@ CLAIMS = {
 
 @dataclass(frozen=True)
 class Subject:
-    """Something to fit. ``make(n_jobs)`` builds it, which is not measured; ``act`` is what is measured."""
+    """Something to measure: ``act(make(n_jobs))``. Only ``act`` is measured."""
 
     make: Callable[[int], Any]
     act: Callable[[Any], Any]
@@ -42,12 +43,13 @@ class Row:
 
 
 def classes(features: int = 20, rows: int = 2000) -> tuple[np.ndarray, np.ndarray]:
-    """Two classes that need a curved border. X is (rows, features) float64, y is (rows,)."""
+    """Two classes with a non-linear boundary. X is (rows, features) float64, y is (rows,)."""
     X = np.random.default_rng(0).standard_normal((rows, features))
     return X, (X[:, 0] + X[:, 1] ** 2 + 0.3 * X[:, 2] > 1).astype(int)
 
 
 def clusters(features: int, rows: int, centres: int = 50) -> np.ndarray:
+    """Gaussian clusters, (rows, features) float64."""
     random = np.random.default_rng(0)
     means = random.uniform(-10, 10, (centres, features))
     found: np.ndarray = means[random.integers(centres, size=rows)] + random.standard_normal((rows, features))
@@ -57,7 +59,7 @@ def clusters(features: int, rows: int, centres: int = 50) -> np.ndarray:
 def _build(
     path: str, X: np.ndarray, y: np.ndarray | None = None, method: str = "fit", **settings: Any
 ) -> Callable[[], Subject]:
-    """Makes ``path`` ("sklearn.svm:SVC") with ``settings``, and fits it; for another ``method``, fits it before."""
+    """Measures ``fit`` of ``path`` ("sklearn.svm:SVC") with ``settings``; or another ``method``, once it is fitted."""
 
     def build() -> Subject:
         module, _, name = path.partition(":")
@@ -74,7 +76,7 @@ def _build(
 
 
 def _search(name: str, grid: str, **settings: Any) -> Callable[[], Subject]:
-    """A search over support vector machines."""
+    """A hyperparameter search over support vector machines."""
 
     def build() -> Subject:
         from sklearn import model_selection
@@ -109,7 +111,7 @@ def _both(stem: str, claim: str, module: str, rows: int, has_n_jobs: bool = Fals
 
 
 def _neighbours(algorithm: str, features: int) -> list[Row]:
-    """The work is in ``predict``: fitting only stores the rows, or builds the tree."""
+    """Nearest neighbours, whose work is in ``predict``: ``fit`` only stores the rows, or builds the tree."""
     X, y = classes(features, rows=4000)
     found = []
     for kind, target in (("Classifier", y), ("Regressor", X[:, 0] + y)):
@@ -182,3 +184,9 @@ def catalogue() -> list[Row]:
         Row("HalvingRandomSearchCV", "n_jobs", _search("HalvingRandomSearchCV", drawn, n_candidates=4,
                                                        min_resources=200), True),
     ]  # fmt: skip
+
+
+@cache
+def claims() -> dict[str, str]:
+    """What the notes claim of each row, by its name."""
+    return {row.name: row.claim for row in catalogue()}

@@ -1,4 +1,4 @@
-"""An estimator that the learner names, ``sklearn.svm:SVC``, as a row of the audit: on data that fit its kind."""
+"""An estimator of the learner's choice, such as ``sklearn.svm:SVC``, as a row of the audit, on generated data."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ MOST_ROWS = 64_000
 
 
 def named(path: str) -> Row:
-    """The row of ``MODULE:NAME``, where NAME is a class, or a function that makes the estimator.
+    """The row of ``MODULE:NAME``, where NAME is a class, or a function that returns the estimator.
 
-    The estimator is fitted to 500 to 64,000 rows of 20 non-negative features with two classes (a regressor: a real
-    target), as many as it takes to keep one thread busy for 0.1 s; what it learned is then applied to the same rows.
-    Raises UsageError if there is no such thing, or if it is no estimator."""
+    It is fitted to rows of 20 non-negative features with two classes (a regressor: a real target), 500 to 64,000 of
+    them, as many as keep one thread busy for 0.1 s; then ``predict`` or ``transform`` is called on the same rows.
+    Raises UsageError if there is no such name, or if it is no estimator."""
     kind = _find(path)
     estimator = _make(path, kind)
     if not hasattr(estimator, "fit"):
@@ -35,8 +35,8 @@ def _find(path: str) -> Callable[[], Any]:
     try:
         found: Callable[[], Any] = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
-        told = "Name it as MODULE:CLASS, for example sklearn.svm:SVC."
-        raise UsageError(f"There is no {name or 'class'} to import from {module!r}: {error}.", told) from None
+        remedy = "Name it as MODULE:CLASS, for example sklearn.svm:SVC."
+        raise UsageError(f"There is no {name or 'class'} to import from {module!r}: {error}.", remedy) from None
     return found
 
 
@@ -44,8 +44,8 @@ def _make(path: str, kind: Callable[[], Any]) -> Any:
     try:
         return kind()
     except Exception as error:
-        told = "Write a function without arguments that makes it, in a file of yours, and name that: my_file:make."
-        raise UsageError(f"{path}() does not make an estimator: {type(error).__name__}: {error}", told) from None
+        remedy = "Write a function without arguments that makes it, in a file of yours, and name that: my_file:make."
+        raise UsageError(f"{path}() does not make an estimator: {type(error).__name__}: {error}", remedy) from None
 
 
 def _parameters(estimator: Any) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def _parameters(estimator: Any) -> dict[str, Any]:
 
 
 def _subject(path: str, kind: Callable[[], Any]) -> Subject:
-    """Twice as many rows until a fit takes long enough."""
+    """The estimator on enough rows: their number is doubled until a fit takes LONG_ENOUGH."""
     rows = 500
     while True:
         subject = _on(kind, rows)
@@ -61,9 +61,9 @@ def _subject(path: str, kind: Callable[[], Any]) -> Subject:
         try:
             subject.act(subject.make(1))
         except Exception as error:
-            told = "Name a function that makes it with the settings that it needs: my_file:make."
+            remedy = "Name a function that makes it with the settings that it needs: my_file:make."
             problem = f"{path} cannot be fitted to {rows} rows: {type(error).__name__}: {error}"
-            raise UsageError(problem, told) from None
+            raise UsageError(problem, remedy) from None
         if time.process_time() - begin > LONG_ENOUGH or rows >= MOST_ROWS:
             return subject
         rows *= 2

@@ -20,11 +20,11 @@ from lockstep.classical.knobs import settle, turned
 from lockstep.classical.usage import Usage, usage
 from lockstep.errors import UsageError
 
-WIDTH = 2  # what the one knob is turned up to
+WIDTH = 2  # the value of the one knob that is turned up
 
 
 def measure(row: Row, rounds: int) -> dict[str, list[Usage]]:
-    """Several measurements with each knob. A round takes every knob in turn, so that slow changes touch all alike."""
+    """``rounds`` measurements with each knob. A round takes every knob in turn, so that drift affects all alike."""
     subject = row.build()
     knobs = ["none", "openmp", "blas", *(["n_jobs"] if row.has_n_jobs else [])]
     runs: dict[str, list[Usage]] = {knob: [] for knob in knobs}
@@ -57,8 +57,8 @@ def main(name: str, rounds: int) -> None:
     except UsageError as error:
         print(json.dumps({"problem": error.message, "remedy": error.remedy}))
         return
-    told = {knob: [asdict(u) for u in us] for knob, us in runs.items()}
-    print(json.dumps({"name": row.name, "claim": row.claim, "has_n_jobs": row.has_n_jobs, "runs": told}))
+    measured = {knob: [asdict(u) for u in us] for knob, us in runs.items()}
+    print(json.dumps({"name": row.name, "claim": row.claim, "has_n_jobs": row.has_n_jobs, "runs": measured}))
 
 
 if __name__ == "__main__":

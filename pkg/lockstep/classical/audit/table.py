@@ -1,4 +1,4 @@
-"""The audit in words: a line for each row, and what its columns mean."""
+"""The audit as text: a line for each row, and what its columns mean."""
 
 from __future__ import annotations
 
@@ -18,28 +18,30 @@ COLUMNS = ("openmp", "blas", "n_jobs")
 
 
 def heading() -> str:
-    return f"{'estimator':<31}{'runs in parallel by':<25}{'workers':>7}{'OpenMP':>8}{'BLAS':>7}{'n_jobs':>7}  the notes"
+    knobs = f"{'workers':>7}{'OpenMP':>8}{'BLAS':>7}{'n_jobs':>7}"
+    return f"{'estimator':<31}{'runs in parallel by':<25}{knobs}  a common claim"
 
 
 def line(verdict: Verdict) -> str:
-    """One row: the verdict, the share of the CPU time that others took over with each knob, and the notes' claim."""
+    """One row: the verdict, the share of the CPU time that others took over with each knob, and whether the notes'
+    claim holds."""
     shares = "".join(f"{_share(verdict, knob):>7}" for knob in COLUMNS)
     return f"{verdict.name:<31}{kind(verdict):<25}{verdict.workers:>7} {shares}  {judgement(verdict)}".rstrip()
 
 
 def kind(verdict: Verdict) -> str:
     """ "OpenMP, weakly", "BLAS and OpenMP"."""
-    told = " and ".join(NAMES[k] for k in (verdict.kind, *verdict.also))
-    return f"{told}, weakly" if verdict.weak else told
+    words = " and ".join(NAMES[k] for k in (verdict.kind, *verdict.also))
+    return f"{words}, weakly" if verdict.weak else words
 
 
 def judgement(verdict: Verdict) -> str:
-    """What this says of the notes, and of ``n_jobs``."""
+    """Whether the notes' claim holds, whether ``n_jobs`` is ignored, and speed-ups, in words."""
     holds = verdict.claim_holds
-    told = "" if holds is None else f"{verdict.claim}: {'holds' if holds else 'differs'}"
+    words = "" if holds is None else f"{verdict.claim}: {'holds' if holds else 'differs'}"
     ignored = "ignores n_jobs" if verdict.ignores_n_jobs else ""
     faster = ", ".join(f"{k} ×{s:.2f}" for k, s in verdict.speedups.items() if verdict.shares.get(k, 0) > 0.05)
-    return "; ".join(part for part in (told, ignored, faster) if part)
+    return "; ".join(part for part in (words, ignored, faster) if part)
 
 
 def explanation(verdicts: Sequence[Verdict]) -> str:
@@ -52,7 +54,7 @@ def explanation(verdicts: Sequence[Verdict]) -> str:
         "× is a speed-up: it is told only where nobody else needed the cores. It decides nothing.",
     ]
     if claims:
-        lines.append(f"The notes' claim holds in {sum(claims)} of {len(claims)} rows.")
+        lines.append(f"The common claim holds in {sum(claims)} of {len(claims)} rows.")
     return "\n".join(lines)
 
 

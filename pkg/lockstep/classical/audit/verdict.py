@@ -1,14 +1,14 @@
-"""From measurements to one word. Decided by who spent the CPU time, never by how long it took.
+"""The verdict on an estimator from measurements of CPU time. Who spent it decides, never how long a call took.
 
 With one knob at 2 and the others at 1, work is shared when others than the calling thread spend a larger share of the
-CPU time than with every knob at 1. Two things could be mistaken for work, and are not:
+CPU time than with every knob at 1. Two things are not mistaken for work:
 
-- *Threads that spin.* Idle threads of OpenMP and OpenBLAS are told to sleep at once (``knobs.SLEEPING``), and threads
-  that spin whatever the knobs are also in the measurement with every knob at 1, which is subtracted.
-- *Threads that only exist.* Pools are started and left idle: a thread counts by its CPU time.
+- *Spinning threads.* Idle threads of OpenMP and OpenBLAS are set to sleep at once (``knobs.SLEEPING``); threads that
+  spin all the same do so with every knob at 1, too, and that measurement is subtracted.
+- *Idle threads.* Pools are started and left idle: a thread counts by its CPU time.
 
-How much the calling thread's own time falls is told beside it, but does not decide: on a busy machine OpenBLAS lets it
-wait in a loop for helpers that have no core, which costs more CPU time than the helpers save.
+How much the calling thread's own time falls does not decide: on a busy machine OpenBLAS lets it wait in a loop for
+helpers that have no core, which costs more CPU time than the helpers save.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from statistics import median
 from lockstep.classical.audit.catalogue import CLAIMS
 from lockstep.classical.usage import Usage
 
-LEAST = 0.05  # of the CPU time, taken over by others: less is noise
-WEAK = 0.25  # with two workers, half is all that there is
-QUIET = 0.1  # cores that other programs used during a measurement which tells a speed-up
+LEAST = 0.05  # the share of the CPU time taken over by others; less is noise
+WEAK = 0.25  # the same share; with two workers it is at most a half
+QUIET = 0.1  # cores used by other programs: at most so many in a measurement of a speed-up
 KNOBS = {"none": "every knob at 1", "openmp": "OpenMP", "blas": "BLAS", "n_jobs": "n_jobs"}
 
 Runs = Mapping[str, Sequence[Usage]]  # by knob, a key of KNOBS
@@ -38,14 +38,14 @@ class Verdict:
     also: tuple[str, ...]  # other kinds that took over a share; the order is that of KNOBS, not that of the shares
     shares: Mapping[str, float]  # by knob: the share of CPU time that others took over, 0 to 1
     speedups: Mapping[str, float]  # by knob; only where quiet windows were found
-    workers: int  # threads, or processes, that did at least a tenth of the work
-    weak: bool  # less than a quarter was taken over; not told of BLAS, whose share hangs on how long it had to wait
+    workers: int  # threads or processes that did at least a tenth of the work
+    weak: bool  # less than WEAK was taken over; not reported for BLAS, whose share depends on its waiting times
     ignores_n_jobs: bool
     claim: str = ""
 
     @property
     def claim_holds(self) -> bool | None:
-        """Whether the notes are right; None where they claim nothing."""
+        """Whether the notes' claim holds; None where they claim nothing."""
         return bool({self.kind, *self.also} & {*CLAIMS[self.claim]}) if self.claim else None
 
 
@@ -77,7 +77,7 @@ def _kind(knob: str, runs: Sequence[Usage]) -> str:
 
 
 def _speedups(runs: Runs) -> dict[str, float]:
-    """Best time to best time, of measurements in which nobody else needed the cores."""
+    """The ratio of best times, of measurements in which no other program needed the cores."""
     quiet = {k: [u.wall for u in us if u.others < QUIET * u.wall] for k, us in runs.items()}
     alone = quiet.pop("none")
     return {k: min(alone) / min(walls) for k, walls in quiet.items() if alone and walls}

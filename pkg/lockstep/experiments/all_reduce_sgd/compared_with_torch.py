@@ -1,9 +1,9 @@
-"""BucketedDDP beside torch's DistributedDataParallel and beside one rank with the whole batch: the same gradients, and
-the same bytes.
+"""BucketedDDP against torch's DistributedDataParallel and one rank with the whole batch: the same gradients and bytes.
 
 Each program trains two steps with momentum, in float64, twice on K ranks and once on one. Batch normalisation has no
-one-rank run to compare with: each rank normalises its own share. torch, told that parameters may be unused, adds an
-all-reduce of an int32 for each parameter in each step: who has used it. It leaves None where nobody has, we zeros.
+one-rank run to compare with: each rank normalises its own share. With ``find_unused_parameters`` torch adds an
+all-reduce of an int32 for each parameter in each step: which ranks have used it. Where none has, it leaves None, ours
+zeros.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _apart(difference: float | None) -> str:
 
 
 def all_programs(name: str) -> list[State]:
-    """On a rank: each program in turn, after a barrier that parts its events from those before."""
+    """On a rank: each program in turn, after a barrier that separates its events from those before."""
     found = []
     for program in PROGRAMS.values():
         dist.barrier()
@@ -137,7 +137,7 @@ def trained(model: nn.Module, ddp: BucketedDDP | DistributedDataParallel, progra
 
 
 def one_rank(program: Program, K: int) -> State:
-    """The same steps, alone."""
+    """The same steps on one rank."""
     model = program.build()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
     parts = batch().chunk(K) if program.alone == "shares" else [batch()]

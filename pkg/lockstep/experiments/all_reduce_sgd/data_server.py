@@ -1,4 +1,4 @@
-"""Training-data servers: rank 0 has the examples and trains nothing; the others ask it for the next ones.
+"""Training-data servers: rank 0 has the examples and does not train; the other ranks request examples from it.
 
     worker                       server
       │ ── who is next? ──────────► │      one of the pools of positions: each worker has its own (even, overlapping),
@@ -7,8 +7,8 @@
       │  trains on them             │      meanwhile it serves the others
       │ ── who is next? ──────────► │
 
-From a common pool a slow worker takes fewer examples, and all are done at the same time. The price: the server has to
-be asked, every example travels, and who trains on which one depends on the clock.
+From a common pool a slow worker takes fewer examples, and all finish at the same time. The cost: a request to the
+server, every example is sent, and which rank trains on which example depends on timing.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ NOBODY = -1  # the position of no example
 
 
 def serve(examples: Tensor, pools: Sequence[Iterator[int]], at_once: int) -> None:
-    """Give worker r, which is rank r + 1, the next ``at_once`` of its pool whenever it asks, until all pools are empty
-    and every worker has been told so."""
+    """On the server: send worker r, which is rank r + 1, the next ``at_once`` of its pool whenever it asks, until all
+    pools are empty and every worker knows it."""
     working = len(pools)
     while working:
         worker = dist.recv(torch.empty(1))  # from whoever asks first

@@ -1,11 +1,11 @@
-"""Do K ranks compute what one computes? Each training is done twice, on K ranks and on one without any, and compared.
+"""Do K ranks compute what one rank computes? Each training is run both ways, and the results are compared.
 
     equality()            rows: method x model x batch size x K, and the largest relative difference of the parameters
     bits()                rows: step after step on dyadic data, while float64 holds every number exactly, and after
 
-In real numbers the mean over the ranks *is* the mean over the batch. Floats are added in another order, and rounded
-elsewhere: where all numbers are short dyadic fractions nothing is rounded, and the bits are the same. Batch norm is the
-exception: it computes something else on parts of a batch than on the whole, until the ranks share its statistics.
+In real numbers the mean over the ranks *is* the mean over the batch. Floats are added in another order, and so rounded
+differently: where all numbers are short dyadic fractions nothing is rounded, and the bits are the same. Batch norm is
+the exception: on parts of a batch it is a different function from that on the whole, until ranks share its statistics.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from lockstep.tally import counted
 from lockstep.worlds import run
 
 RANKS = (1, 2, 3, 4, 8)
+LAST_BITS = 1e-14  # a smaller difference is one of rounding
 WIDTH = 4
 FLOAT64_BITS = 53
 
@@ -48,7 +49,7 @@ SYNC = "batch norm, synchronised"
 
 
 class Training(NamedTuple):
-    """What is trained, and how."""
+    """A training: its method, its model and the size of its batch."""
 
     method: str
     model: str
@@ -87,9 +88,18 @@ def equality(trainings: Sequence[Training] = TRAININGS, ranks: Sequence[int] = R
 def equality_table() -> Table:
     """`equality` as it is printed: a row for each training, a column for each number of ranks."""
     by_training = groupby(equality(), key=lambda row: row.training)
-    rows = [[t.method, t.model, f"{t.batch}", *(_told(row.difference) for row in found)] for t, found in by_training]
+    found = {t: [row.difference for row in rows] for t, rows in by_training}
+    alike = [t for t, differences in found.items() if max(differences) < LAST_BITS]
+    most = [max(found[t][k] for t in alike) for k in range(len(RANKS))]
+    rows = [[f"{len(alike)} trainings", "the others", "", *(f"≤ {_told(d)}" if d else _told(d) for d in most)]]
+    rows += [_row(t, differences) for t, differences in found.items() if t not in alike]
+    behind = [_row(t, found[t]) for t in alike]
     head = ["method", "model", "batch", *(f"K = {K}" for K in RANKS)]
-    return Table("Parameters after two steps on K ranks: largest relative difference from one rank", head, rows)
+    return Table("Parameters after two steps on K ranks: largest relative difference from one rank", head, rows, behind)
+
+
+def _row(training: Training, differences: Sequence[float]) -> list[str]:
+    return [training.method, training.model, f"{training.batch}", *map(_told, differences)]
 
 
 def _told(difference: float) -> str:

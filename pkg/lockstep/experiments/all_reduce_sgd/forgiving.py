@@ -1,4 +1,4 @@
-"""What is left of the way when updates get lost or come late: of a sorting, and of a training.
+"""Fault tolerance of training: lost and late updates in SGD, compared with lost steps in a sorting algorithm.
 
 A sorting algorithm is a fixed sequence of steps, each of which relies on those before. A training *converges*: it
 repeats a step that leads nearer to one state, wherever it begins. Here both lose steps, and the same is measured: the

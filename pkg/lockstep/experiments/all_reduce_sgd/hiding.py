@@ -1,15 +1,15 @@
-"""Is the all-reduce hidden? A program trains with a given batch, and two readings of the clock tell.
+"""Is the all-reduce hidden behind the backward pass? A training step with a given batch, timed in two parts.
 
-    loss.backward()        each gradient leaves as soon as it is ready, while the layers before are still computed
-    begin waiting          whatever travels from here on is *exposed*: the rank stands still
+    loss.backward()          each gradient is all-reduced as soon as it is ready, while earlier layers still compute
+    begin waiting            communication from here on is *exposed*: the rank idles
     the gradients are there
 
-The model is flat: equal layers, each with a bucket of its own. Then each all-reduce has the backward pass of one layer
-to hide behind, and all of them hide if and only if the whole backward pass is as long as all of them together. One
-stays exposed always: that of the first layer, behind which nothing is left to compute.
+The model is flat: equal layers, each with a bucket of its own. Then each all-reduce can overlap with the backward pass
+of one layer, and all of them are hidden if and only if the whole backward pass takes as long as all of them together.
+One is always exposed: that of the first layer, after which nothing is left to compute.
 
-``smallest_batch_that_hides`` counts one ring over all gradients. Here each bucket pays alpha anew, and the cluster
-takes the best all-reduce that it knows: with FLAT's numbers both make less than 2 %, and not one example.
+``smallest_batch_that_hides`` counts one ring over all gradients. Here each bucket costs alpha again, and the cluster
+uses the best all-reduce that it has: with FLAT's numbers the difference is less than 2 %, and not one example.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Exposure:
 
     @property
     def hidden(self) -> bool:
-        """Whether nothing is exposed but the last all-reduce."""
+        """Whether only the last all-reduce is exposed."""
         return self.exposed <= self.all_reduces[-1] * (1 + 1e-6)
 
 

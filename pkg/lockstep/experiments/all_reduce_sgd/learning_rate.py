@@ -1,9 +1,9 @@
-"""Which learning rate suits K times the batch? Three rules, tried on the digits, and what others have published.
+"""Learning rates for K times the batch: three scaling rules, tried on the digits, and published results.
 
-A step with K times the examples replaces K steps. They would have gone as far as a step that is K times as long, if the
-gradient stayed the same meanwhile: *linear scaling*. The mean of K times the examples is √K times as accurate, so with
-√K times the rate a step is as noisy as before: *square-root scaling*. At the beginning the gradient changes fast, and
-a long step leads astray: *gradual warm-up* starts with the rate of the small batch, and adds the same in each step.
+A step with K times the examples replaces K steps, which would go as far as one step with K times the rate if the
+gradient did not change: *linear scaling*. The mean over K times the examples has a standard error smaller by √K, so
+with √K times the rate a step is as noisy as before: *square-root scaling*. Early in training the gradient changes fast,
+and long steps can diverge: *gradual warm-up* starts with the rate of the small batch, and adds the same in each step.
 
 Sources: Krizhevsky, "One weird trick for parallelizing convolutional neural networks", arXiv:1404.5997 (square root);
 Goyal et al., "Accurate, Large Minibatch SGD: Training ImageNet in 1 Hour", arXiv:1706.02677 (linear, warm-up).
@@ -23,6 +23,8 @@ from torch.nn import functional as F
 
 from lockstep import datasets, models
 from lockstep.errors import UsageError
+from lockstep.show.chart import Chart
+from lockstep.show.curves import curves
 from lockstep.tables import Table, published
 from lockstep.tally import counted
 from lockstep.this_machine.measure import one_thread
@@ -93,10 +95,23 @@ def convergence(batches: Sequence[int] = (8, 32, 128, 512), seeds: int = 3) -> d
 
 
 def convergence_table(reached: Mapping[int, Reached]) -> Table:
-    """What ``convergence`` found, a row for each batch."""
+    """The results of ``convergence``, a row for each batch."""
     head = ("examples a batch", "best rate", "steps", "examples seen")
     rows = [[f"{batch}", f"{r.rate:g}", f"{r.steps:.0f}", f"{r.examples:,.0f}"] for batch, r in reached.items()]
     return Table(f"Until {100 - WRONG:g} % of the test digits are right", head, rows)
+
+
+def convergence_chart(reached: Mapping[int, Reached]) -> Chart:
+    """The same as two curves, both in times those of the smallest batch."""
+    first, last = min(reached), max(reached)
+    lines = {
+        "examples seen": {float(batch): r.examples / reached[first].examples for batch, r in reached.items()},
+        "steps": {float(batch): r.steps / reached[first].steps for batch, r in reached.items()},
+        "steps, if K times the batch took 1/K": {float(batch): first / batch for batch in reached},
+    }
+    head = f"Until {100 - WRONG:g} % of the test digits are right"
+    spoken = {"steps": float(last), "examples seen": float(last)}
+    return curves(lines, "examples a batch", f"times those of batch {first}", head, log="xy", spoken=spoken)
 
 
 @cache
@@ -120,7 +135,7 @@ def _fastest(batch: int, seeds: Sequence[int]) -> Reached:
     constant = [lambda t, rate=rate: rate for rate in RATES]
     for t, errors in enumerate(_errors(batch, constant, seeds, PATIENCE // batch), start=1):
         took[(errors <= WRONG) & took.isinf()] = t
-        least = took.clamp(max=t + 1).mean(1)  # who is not there yet takes one step more, or many
+        least = took.clamp(max=t + 1).mean(1)  # one that is not there yet needs at least one more step
         if took.mean(1).min() <= least.min():
             break
     steps, best = took.mean(1).min(0)

@@ -14,7 +14,7 @@ def mean_gradient(w: Tensor, x: Tensor, y: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Halved:
-    """A learning rate: ``first`` in step 1, and half as much in each further step."""
+    """A learning rate schedule: ``first`` in step 1, and half of the previous one in each further step."""
 
     first: float
 

@@ -1,22 +1,22 @@
-"""The lecture notes' example, counted again: ResNet-50, 256 workers, 32 images each, a master that serves them all.
+"""The lecture notes' example, recalculated: ResNet-50, 256 workers, 32 images each, with one master for all of them.
 
     n       bytes of the gradients, and of the model: 0.1 GB
     K       workers: 256
     link    300 GB/s in the notes: what six NVLinks of a V100 carry in both directions together
 
-The notes: 0.33 s of computing, 2·K·n / link = 0.16 s of communication, "communication adds 50 % of the time". How fast
-a V100 computes ResNet-50, others have measured: ``data/nvidia_resnet50_v100.csv`` has NVIDIA's runs (with 96 and 128
-images a step; the time of 32 is reckoned at the same rate, and would be a little longer), ``data/goyal_systems.csv``
-what Goyal et al., arXiv:1706.02677, say of the P100 before it. The first lines of both files say where each number
-stands. How servers of V100s are joined is in ``lockstep.machines``.
+The notes: 0.33 s of computing, 2·K·n / link = 0.16 s of communication, "communication adds 50 % of the time". The
+speed of ResNet-50 on a V100 is published: ``data/nvidia_resnet50_v100.csv`` has NVIDIA's runs (with 96 and 128 images a
+step; the time of 32 is calculated at the same rate, and would be a little longer), ``data/goyal_systems.csv`` the
+numbers of Goyal et al., arXiv:1706.02677, for its predecessor, the P100. The first lines of both files give the source
+of each number. The networks of V100 servers are in ``lockstep.machines``.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from lockstep.cost.collectives import collective_time
 from lockstep.cost.data_parallel import all_reduce_seconds, smallest_batch_that_hides
-from lockstep.cost.network import collective_time
 from lockstep.machines import find
 from lockstep.tables import Table, published
 
@@ -114,7 +114,7 @@ def resnet50_table() -> Table:
             f"in the servers and between them, it is {1e3 * found.two_levels:.1f} ms.",
         ),
     ]
-    return Table(f"ResNet-50 on {WORKERS} V100s", ("the notes", "we count", "why"), rows)
+    return Table(f"ResNet-50 on {WORKERS} V100s", ("a common claim", "we count", "why"), rows)
 
 
 def _percent(added: float, step: Span) -> Span:

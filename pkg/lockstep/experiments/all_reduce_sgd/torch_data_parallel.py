@@ -134,7 +134,7 @@ def data_parallel_table() -> Table:
             "Without a GPU, DataParallel calls the model itself: nothing is parallel, and nothing says so.",
         ),
     ]
-    return Table("nn.DataParallel as the notes print it", ("the notes", "we count", "why"), rows)
+    return Table("nn.DataParallel as a common sample has it", ("a common claim", "we count", "why"), rows)
 
 
 def _mb(nbytes: float) -> str:

@@ -1,6 +1,6 @@
-"""Two programs with one decision left open: lesson 05 asks for it, and runs the learner's line in here.
+"""All-reduce SGD and a sampler with one decision left open: the learner's lines of lesson 05 run here.
 
-``sgd.py`` and ``sampler.py`` have the whole algorithms.
+``data_parallel/sgd.py`` and ``data_parallel/sampler.py`` have the complete algorithms.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an all-reduce costs: seconds, or rounds and bytes counted in a run on a virtual cluster."""
+"""The cost of an all-reduce: measured seconds, or rounds and bytes counted in a run on a virtual cluster."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from lockstep.worlds import run
 
 @dataclass(frozen=True)
 class Counts:
-    """All but ``rounds`` are in tensors of N bytes, the size that every rank holds."""
+    """The cost of one all-reduce. All but ``rounds`` are in tensors of N bytes, the size that every rank holds."""
 
-    rounds: float  # messages that follow one another: the time where a message takes one second, however long it is
+    rounds: float  # consecutive messages: the time if each message takes one second, whatever its size
     sends: float  # by the rank that sends the most
     receives: float  # by the rank that receives the most
     total: float  # sent by all ranks together
 
 
 def counted(all_reduce: Callable[[Tensor], object], ranks: int) -> Counts:
-    """Run ``all_reduce(tensor)`` on so many ranks; the tensor has an element for each pair of chunk and rank."""
+    """Count in a run of ``all_reduce(tensor)`` on ``ranks`` ranks, with 4 elements for each rank."""
     elements = 4 * ranks
 
     def program() -> None:
@@ -40,8 +40,7 @@ def counted(all_reduce: Callable[[Tensor], object], ranks: int) -> Counts:
 def timed(
     all_reduce: Callable[[Tensor], object], nbytes: int, ranks: int, on: str | Cluster = "processes", repeats: int = 3
 ) -> float:
-    """Seconds that ``all_reduce(tensor)`` of ``nbytes`` bytes takes until the slowest rank is done, the best of
-    ``repeats``."""
+    """Seconds of ``all_reduce(tensor)`` of ``nbytes`` bytes until the slowest rank is done, the best of ``repeats``."""
 
     def program() -> list[float]:
         tensor, seconds = torch.ones(nbytes // 4), []

@@ -1,4 +1,5 @@
-"""all_reduce_table(): the lecture notes' table of collectives, in their words, beside what traces of programs say."""
+"""all_reduce_table(): the lecture notes' table of all-reduces, in their words, next to counts from traces of
+programs."""
 
 from __future__ import annotations
 
@@ -14,12 +15,12 @@ from lockstep.collectives.tree import binary_tree_all_reduce
 from lockstep.experiments.communication.all_reduce_costs import Counts, counted
 from lockstep.tables import Table
 
-HEAD = ("program", "in the notes", "time", "rounds", "peak BW", "busiest sends", "receives", "total", "in all")
+HEAD = ("program", "in the lecture", "time", "rounds", "peak BW", "busiest sends", "receives", "total", "in all")
 
 
 @dataclass(frozen=True)
 class Row:
-    """``notes``: the name that the notes have for it; ``claims``: their time, peak bandwidth and total."""
+    """A line of the table. ``notes``: its name in the notes; ``claims``: their time, peak bandwidth and total."""
 
     program: str
     run: Callable[[Tensor], object]
@@ -44,8 +45,8 @@ ROWS = (
 
 
 def all_reduce_table(*ranks: int) -> Table:
-    """Each all-reduce of the notes, and two that they leave out, run on so many ranks (powers of two): rounds, what the
-    busiest rank sends and receives, and what all send, in tensors."""
+    """Each all-reduce of the notes, and two that they omit, run on these numbers of ranks (powers of two): rounds, what
+    the busiest rank sends and receives, and what all send, in tensors."""
     counts = [[counted(row.run, K) for K in ranks] for row in ROWS]
     caption = f"Counted for K = {_steps(ranks)} ranks. Sizes are in tensors of N bytes."
     return Table(caption, HEAD, [_told(row, found) for row, found in zip(ROWS, counts, strict=True)])

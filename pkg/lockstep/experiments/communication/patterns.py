@@ -1,4 +1,4 @@
-"""patterns(): what every rank has before and after each collective of torch.distributed, in a run of all of them."""
+"""patterns(): the tensors of every rank before and after each collective of torch.distributed, from a run of all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from lockstep.worlds import run
 
 
 def patterns(ranks: int = 3) -> Table:
-    """One row a collective, one column a rank. Rank r begins with ``ranks`` numbers: 10(r + 1), 10(r + 1) + 1 ..."""
+    """A row for each collective, a column for each rank. Rank r begins with ``ranks`` numbers: 10(r + 1), 10(r + 1) + 1
+    ..."""
     columns = run(_patterns, ranks=ranks, on="laptop").values
     rows = [[name, *(column[name] for column in columns)] for name in columns[0]]
     return Table(f"What each of {ranks} ranks has", ["", *(f"rank {r}" for r in range(ranks))], rows)

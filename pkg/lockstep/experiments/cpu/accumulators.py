@@ -1,9 +1,9 @@
 # mypy: disable-error-code="untyped-decorator"
-"""The same sum with k accumulators, for any k: instruction-level parallelism with nothing else beside it.
+"""A sum with k accumulators, for any k: instruction-level parallelism alone, without SIMD.
 
-The sums are of floating-point numbers in the order written, so the compiler may not make vectors of them: what gets
-faster with k does so because additions overlap. Each accumulator is a variable with a name of its own, since an array
-of accumulators would lie in memory; so the program text is written for each k.
+Floating-point additions keep the order written, so the compiler may not vectorise them: what gets faster with k does so
+because additions overlap. Each accumulator is a variable of its own, since an array of accumulators would be in memory;
+so the source code is generated for each k.
 
     def sum_4(x, turns):                x is (n, 4)
         s0 = s1 = s2 = s3 = 0.0
@@ -13,8 +13,8 @@ of accumulators would lie in memory; so the program text is written for each k.
                 ...
         return s0 + s1 + s2 + s3
 
-How far it goes: an addition takes 2 to 4 cycles (its latency), and a core begins 2 or more in each cycle (its ports).
-Latency x ports accumulators keep it busy, and more gain nothing. (Fog, Instruction tables, has both for each core.)
+The limit: an addition takes 2 to 4 cycles (its latency), and a core begins 2 or more in each cycle (its ports). So
+latency x ports accumulators keep it busy, and more gain nothing. (Fog, Instruction tables, has both for each core.)
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ELEMENTS, TURNS = 1920, 100
 
 
 def source(k: int) -> str:
-    """The program for ``k`` accumulators."""
+    """The source code for ``k`` accumulators."""
     names = [f"s{j}" for j in range(k)]
     lines = [
         f"def sum_{k}(x, turns):",
@@ -46,7 +46,7 @@ def source(k: int) -> str:
 
 
 def with_accumulators(k: int) -> Callable[[Any, int], float]:
-    """Compiled: the sum of all elements of an array of shape (n, ``k``), float64, taken ``turns`` times over."""
+    """The compiled function: the sum of all elements of an array (n, ``k``), float64, repeated ``turns`` times."""
     written: dict[str, Any] = {}
     exec(source(k), written)
     compiled: Callable[[Any, int], float] = njit(written[f"sum_{k}"])
@@ -54,6 +54,6 @@ def with_accumulators(k: int) -> Callable[[Any, int], float]:
 
 
 def addition_seconds(k: int = 1) -> float:
-    """What an addition takes in the sum with ``k`` accumulators; with one, each waits for the one before."""
+    """Seconds of an addition in the sum with ``k`` accumulators; with one, each waits for the one before."""
     kernel, table = with_accumulators(k), np.ones((ELEMENTS // k, k))
     return best_time(partial(kernel, table, TURNS), 0.05) / TURNS / table.size

@@ -1,4 +1,4 @@
-"""When do blocks pay? The rates of three matrix products on this machine, on one thread, for growing matrices."""
+"""When blocking pays: the rates of three matrix products on one thread of this machine, for growing matrices."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Multiply = Callable[[Any, Any], Any]
 
 
 def block_width(cache: int) -> int:
-    """The largest power of two of which three blocks, in float64, fit into ``cache`` bytes."""
+    """The largest power of two for which three blocks of that width, in float64, fit into ``cache`` bytes."""
     return 1 << int(math.log2(cache / 8 / 3) / 2)
 
 
 def gflops(multiply: Multiply, side: int, runs: int = 3) -> float:
-    """10**9 operations a second for ``side`` x ``side``, on this thread's clock: the best of several."""
+    """GFLOP/s of the product of ``side`` x ``side`` matrices, by the clock of this thread: the best of ``runs``."""
     A, times = np.ones((side, side)), []
     multiply(np.ones((8, 8)), np.ones((8, 8)))  # compiled now
     for _ in range(runs):
@@ -35,7 +35,7 @@ def gflops(multiply: Multiply, side: int, runs: int = 3) -> float:
 
 
 def rates(sides: Sequence[int]) -> dict[str, dict[int, float]]:
-    """By rows, in blocks for the L2 cache, and by BLAS: side → GFLOP/s."""
+    """GFLOP/s of the product by rows, in blocks for the L2 cache, and by BLAS: name → side → rate."""
     width = block_width(host.caches().get("L2", 2**20))
     ways: dict[str, Multiply] = {
         "by rows": matmul_by_rows,

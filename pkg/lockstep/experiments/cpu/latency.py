@@ -1,9 +1,9 @@
 # mypy: disable-error-code="untyped-decorator"
-"""How long does one access to memory take? Each access must wait for the one before: follow a chain of indices.
+"""The latency of one memory access, measured by pointer chasing: each access must wait for the one before.
 
-    chain[0] = 7    chain[7] = 3    chain[3] = 9 ...      one circle through all elements, in random order
+    chain[0] = 7    chain[7] = 3    chain[3] = 9 ...      one cycle through all elements, in random order
 
-Random, so that no prefetcher guesses the next address; one circle, so that all elements are visited. The time steps up
+Random, so that no prefetcher predicts the next address; one cycle, so that all elements are visited. The time steps up
 where the array outgrows a cache (Drepper, What Every Programmer Should Know About Memory, 2007).
 """
 
@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from lockstep.cpu.tracing import LINE
 from lockstep.this_machine.measure import best_time
-
-LINE = 64
 
 
 @njit
 def follow(chain: Any, steps: int) -> int:
-    """Where one arrives after ``steps`` steps."""
+    """Follow the chain from element 0; the index after ``steps`` steps."""
     at = 0
     for _ in range(steps):
         at = chain[at]
@@ -29,7 +28,7 @@ def follow(chain: Any, steps: int) -> int:
 
 
 def circle(nbytes: int, seed: int = 0) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """One random circle through an array of ``nbytes`` bytes, one element a line of 64 bytes."""
+    """A random cycle through an array of ``nbytes`` bytes, one element per cache line."""
     stride = LINE // 8
     order = np.random.default_rng(seed).permutation(max(2, nbytes // LINE)) * stride
     chain = np.zeros(order.size * stride, np.int64)
@@ -40,5 +39,5 @@ def circle(nbytes: int, seed: int = 0) -> np.ndarray[Any, np.dtype[np.int64]]:
 def latency(nbytes: int, seconds: float = 0.05, steps: int = 20_000) -> float:
     """Seconds of one access to an array of ``nbytes`` bytes, each waiting for the one before."""
     chain = circle(nbytes)
-    follow(chain, chain.size // 8)  # once round, so that what fits into a cache is there
+    follow(chain, chain.size // 8)  # once round, so that the caches are warm
     return best_time(lambda: follow(chain, steps), seconds) / steps

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="untyped-decorator"
-"""Beside the fast kernels, the slow ones: the same values, and what they do wrong is their only difference."""
+"""Naive versions of the kernels in ``lockstep.cpu``: the same values, each with one performance bug."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from numba import njit, prange
 
 @njit
 def naive_dot(x: Any, y: Any) -> Any:
-    """The sum in the order of the elements. ``x`` and ``y``: float32 arrays of one length."""
+    """The dot product with one accumulator, in the order of the elements. ``x``, ``y``: float32 arrays of one
+    length."""
     s = np.float32(0)
     for i in range(x.size):
         s += x[i] * y[i]
@@ -21,8 +22,8 @@ def naive_dot(x: Any, y: Any) -> Any:
 
 
 def times_as_fast(dot: Callable[..., Any], x: Any, y: Any, elements: int = 8192) -> float:
-    """How many times as fast as ``naive_dot``: the best of several, on this thread's clock. The arrays are repeated
-    until they are so long that calling a function takes little of the time."""
+    """The speedup over ``naive_dot``: the best of several, by the clock of this thread. The arrays are repeated up to
+    ``elements``, so that the call itself takes little of the time."""
     x, y = np.resize(x, elements), np.resize(y, elements)
     naive_dot(x, y)
     return min(_time(naive_dot, x, y) for _ in range(5)) / max(1e-9, min(_time(dot, x, y) for _ in range(5)))
@@ -37,14 +38,14 @@ def _time(dot: Callable[..., Any], x: Any, y: Any) -> float:
 
 @njit
 def saxpy_in_float64(a: float, x: Any, y: Any) -> None:
-    """saxpy without the conversion of ``a``: each element makes the way to float64 and back."""
+    """saxpy without the conversion of ``a``: each element is converted to float64 and back."""
     for i in range(x.size):
         y[i] = a * x[i] + y[i]
 
 
 @njit
 def matmul_by_columns(A: Any, B: Any) -> Any:
-    """As in a textbook of mathematics. ``A`` is (n, p), ``B`` is (p, m), float64."""
+    """Order i, j, k: B is read down its columns. ``A`` is (n, p), ``B`` is (p, m), float64."""
     n, p, m = A.shape[0], A.shape[1], B.shape[1]
     C = np.zeros((n, m))
     for i in range(n):
@@ -58,7 +59,7 @@ def matmul_by_columns(A: Any, B: Any) -> Any:
 
 @njit
 def matmul_by_rows(A: Any, B: Any) -> Any:
-    """The inner two loops exchanged: now B and C are walked along their rows."""
+    """Order i, k, j: B and C are read along their rows."""
     n, p, m = A.shape[0], A.shape[1], B.shape[1]
     C = np.zeros((n, m))
     for i in range(n):
@@ -71,7 +72,7 @@ def matmul_by_rows(A: Any, B: Any) -> Any:
 
 @njit(parallel=True)
 def parallel_sum_in_shared_line(x: Any, workers: int) -> float:
-    """A parallel sum with false sharing: every addition goes to an array whose elements share a cache line."""
+    """A parallel sum with false sharing: every addition writes to an array whose elements are in one cache line."""
     partial = np.zeros(workers)
     for w in prange(workers):
         for i in range(w * x.size // workers, (w + 1) * x.size // workers):

@@ -1,6 +1,7 @@
-"""Memory that is nearer to one socket than to the other: recorded on a box with two, and measured where there are two.
+"""NUMA: access to local memory and to that of another socket, recorded on a machine with two, and measured if this one
+has two.
 
-The recorded numbers are published (``data/numa_recorded.csv`` says where): own socket against the other one's.
+The recorded numbers are published; ``data/numa_recorded.csv`` has the source.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ NAMES = {
     "bandwidth": ("reads by all its cores", "GB/s"),
     "changed line": ("a line that a core there has changed", "ns"),
 }
-FAR = 64 * 2**20  # bytes of the chain that is followed here
+FAR = 64 * 2**20  # bytes of the chain of indices
 
 
 def recorded() -> dict[str, tuple[float, float]]:
@@ -29,30 +30,30 @@ def recorded() -> dict[str, tuple[float, float]]:
 
 
 def numa_table() -> Table:
-    """The recorded box, a row for each quantity; and a row for this machine if it has two nodes that we may use."""
+    """The recorded machine, a row for each quantity; and a row for this one if it has two nodes that we may use."""
     rows = [_row(*NAMES[what], *values) for what, values in recorded().items()]
     here = here_seconds()
     if here:
         rows.append(_row("this machine: one read of memory", "ns", *(1e9 * s for s in here)))
     about = "" if here else " This machine has one node, or does not tell: nothing to measure here."
-    told = f"Recorded on two Xeon Platinum 8360Y (github.com/gjbex/Code-optimization).{about}"
-    return Table(told, ("", "own socket", "other socket", "ratio"), rows)
+    caption = f"Recorded on two Xeon Platinum 8360Y (github.com/gjbex/Code-optimization).{about}"
+    return Table(caption, ("", "own socket", "other socket", "ratio"), rows)
 
 
 def here_seconds() -> list[float]:
-    """Seconds of one read of node 0's memory, from a processor of node 0 and from one of node 1; empty if there are no
-    two nodes here whose processors we may use (Linux)."""
+    """Seconds of one read of node 0's memory, from a processor of node 0 and from one of node 1; empty without two
+    nodes whose processors we may use (Linux)."""
     nodes = topology.nodes()
     allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set[int]()
     if len(nodes) < 2 or not {nodes[0][0], nodes[1][0]} <= allowed:
         return []
     follow(circle(1024), 1)  # compiled now
     with topology.on_processor(nodes[0][0]):
-        chain = circle(FAR)  # whoever writes a page first has it in its memory
+        chain = circle(FAR)  # first touch: a page is placed on the node that writes it first
     seconds = []
     for node in nodes[:2]:
         with topology.on_processor(node[0]):
-            follow(chain, chain.size // 8)  # once round, so that both find the same caches
+            follow(chain, chain.size // 8)  # once round, so that both start with the same caches
             seconds.append(best_time(lambda: follow(chain, 20_000), 0.1) / 20_000)
     return seconds
 

@@ -1,4 +1,4 @@
-"""Kernels of this core as points for a roofline: operations, bytes, and the seconds that they took here."""
+"""Kernels as points on the roofline of this core: their operations, bytes, and measured seconds."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ SMALL, LARGE, SIDE = 2048, 2**24, 512  # elements, elements, rows and columns
 
 
 def measured_kernels(roofs: Roofs) -> dict[str, tuple[float, float, float, str]]:
-    """``show.roofline`` takes them as they are. Dot products in order and fast, on arrays of 8 kB and of 64 MB; and a
-    matrix product by BLAS on one thread, all in float32. Each with the place of ``roofs`` that its data lie in."""
+    """Name → (operations, bytes, seconds, level of memory in ``roofs``), as ``show.roofline`` takes them: dot products
+    in order and fast, on arrays of 8 kB and of 64 MB, and a matrix product by BLAS on one thread, all in float32."""
     near, far = next(iter(roofs.bandwidths)), min(roofs.bandwidths, key=roofs.bandwidths.__getitem__)
     found = {}
     for name, kernel in (("in order", naive_dot), ("fast", dot)):
-        for told, n, turns, place in (("8 kB", SMALL, 200, near), ("64 MB", LARGE, 1, far)):
+        for size, n, turns, place in (("8 kB", SMALL, 200, near), ("64 MB", LARGE, 1, far)):
             x, y = np.ones(n, np.float32), np.ones(n, np.float32)
             seconds = 1e-9 * n * ns_per_element(kernel, x, y, 0.05, turns)
-            found[f"dot, {name}, {told}"] = (2.0 * n, 8.0 * n, seconds, place)
+            found[f"dot, {name}, {size}"] = (2.0 * n, 8.0 * n, seconds, place)
     A = np.ones((SIDE, SIDE), np.float32)
     with threadpool_limits(1):
         seconds = kernel_time(lambda: A @ A, 0.1, 2)
@@ -33,5 +33,5 @@ def measured_kernels(roofs: Roofs) -> dict[str, tuple[float, float, float, str]]
 
 
 def peak(roofs: Roofs, kernels: Mapping[str, Sequence[Any]]) -> float:
-    """FLOP/s: the most that anything reached here. BLAS may use wider registers than our compiler prefers."""
+    """The highest FLOP/s measured. BLAS may use wider registers than our compiler prefers."""
     return max(roofs.peak, *(float(flops / seconds) for flops, _, seconds, *_ in kernels.values()))

@@ -1,11 +1,11 @@
 # mypy: disable-error-code="untyped-decorator"
-"""The roofs of one core of this machine, measured: what it can compute and what its memory delivers.
+"""The roofs of one core of this machine, measured: its peak FLOP/s and the bandwidth of each level of memory.
 
-    peak        multiply-adds that stay in registers, enough of them independent of each other
+    peak        multiply-adds in registers, with enough independent ones
     bandwidth   the STREAM triad, a = b + s·c (McCalpin 1995), on arrays that fit into a cache, and on some that do not
 
-Both on one thread, timed by the thread's own clock, the best of several: other programs disturb it little. The
-operating system may still lower the clock of a busy chip, and a cache that is shared is shared.
+Both run on one thread, timed by its own clock, the best of several: other programs disturb it little. But the clock of
+a busy chip may be lower, and a shared cache is still shared with other cores.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from lockstep.tally import counted
 from lockstep.this_machine import host
 from lockstep.this_machine.measure import best_time
 
-STEPS = 24  # multiply-adds for each element that is loaded
-FAR = 32 * 2**20  # bytes of each array that shall lie in main memory
+STEPS = 24  # multiply-adds per element loaded
+FAR = 32 * 2**20  # bytes of each array in main memory
 
 
 @njit(fastmath={"contract"}, nogil=True)
 def multiply_adds(x: Any, a: Any, b: Any, turns: int) -> None:
-    """x becomes a·x + b, STEPS times for one load and one store; all of it ``turns`` times."""
+    """x = a·x + b, STEPS times per load and store; all of it ``turns`` times."""
     for _ in range(turns):
         for i in range(x.size):
             v = x[i]
@@ -47,9 +47,9 @@ def triad(a: Any, b: Any, c: Any, s: Any, turns: int) -> None:
 
 @njit(nogil=True)
 def repeat(kernel: Any, x: Any, y: Any, turns: int) -> float:
-    """``kernel(x, y)``, ``turns`` times, so that what a call from Python costs hardly counts.
+    """Call ``kernel(x, y)`` ``turns`` times, to make the overhead of a call from Python negligible.
 
-    ``x`` is written in between (the same value), so that the compiler may not leave out any.
+    ``x`` is written in between (the same value), so that the compiler cannot remove any call.
     """
     total = 0.0
     for _ in range(turns):
@@ -59,22 +59,22 @@ def repeat(kernel: Any, x: Any, y: Any, turns: int) -> float:
 
 
 def ns_per_element(kernel: Any, x: Any, y: Any, seconds: float = 0.1, turns: int = 200) -> float:
-    """Nanoseconds of ``kernel(x, y)`` for each element of ``x``: a compiled function of two arrays that returns a
-    number. The best of several, on this thread's clock."""
+    """Nanoseconds per element of ``x`` of ``kernel(x, y)``, a compiled function of two arrays that returns a number.
+    The best of several, by the clock of this thread."""
     best = best_time(lambda: repeat(kernel, x, y, turns), seconds)
     return 1e9 * best / turns / int(x.size)
 
 
 @dataclass(frozen=True)
 class Roofs:
-    """``peak`` in FLOP/s of float32; ``bandwidths``: where the data lie → bytes/s, the fastest first."""
+    """``peak``: FLOP/s in float32; ``bandwidths``: level of memory → bytes/s, the fastest first."""
 
     peak: float
     bandwidths: dict[str, float]
 
     @property
     def device(self) -> Device:
-        """One core as a device, its memory the slowest of those measured."""
+        """One core as a device, with the lowest bandwidth measured."""
         slowest = min(self.bandwidths.values())
         return Device(
             "one core",
@@ -87,12 +87,13 @@ class Roofs:
 
 
 def measure_roofs(seconds: float = 0.2) -> Roofs:
-    """Measure for about ``seconds`` each: the peak, each level of cache that the system tells of, and main memory."""
+    """Measure the peak and the bandwidth of L1, L2 (as far as the system reports them) and main memory, for about
+    ``seconds`` each."""
     near = {name: size for name, size in host.caches().items() if name in ("L1d", "L2")}
     places = {name.rstrip("d"): size // 2 // 3 for name, size in (near or {"L1d": 32 * 1024}).items()}
     places["memory"] = min(FAR, host.memory() // 64)
-    peak, told = _peak(seconds), counted(places.items(), "Measuring the bandwidth of each level")
-    return Roofs(peak, {place: _bandwidth(size, seconds) for place, size in told})
+    peak, levels = _peak(seconds), counted(places.items(), "Measuring the bandwidth of each level")
+    return Roofs(peak, {place: _bandwidth(size, seconds) for place, size in levels})
 
 
 def _peak(seconds: float) -> float:
@@ -103,14 +104,14 @@ def _peak(seconds: float) -> float:
 
 
 def _bandwidth(nbytes: int, seconds: float) -> float:
-    """Of a triad on three arrays of ``nbytes`` each. What the program asks for counts: two reads and one write."""
+    """Bytes/s of a triad on three arrays of ``nbytes`` each: two reads and one write, as in the program."""
     a, b, c = (np.ones(nbytes // 4, np.float32) for _ in range(3))
     turns = max(1, 200_000 // a.size)
     return 3 * a.nbytes * turns / best_time(lambda: triad(a, b, c, np.float32(3), turns), seconds)
 
 
 def kernel_time(call: Callable[[], object], seconds: float = 0.2, calls: int = 200) -> float:
-    """Seconds of one ``call`` that is so short that many have to be timed together."""
+    """Seconds of one ``call`` that is too short to be timed alone."""
     call()
 
     def many() -> None:

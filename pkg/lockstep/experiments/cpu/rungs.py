@@ -1,4 +1,4 @@
-"""One sum of products in seven programs: what each of them takes for an element, on one core and one thread."""
+"""The dot product in seven programs, from a loop in Python to SIMD: nanoseconds per element on one thread."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def python_dot(x: Iterable[float], y: Iterable[float]) -> float:
 
 
 def rungs(n: int = ELEMENTS) -> dict[str, float]:
-    """Nanoseconds an element, by program; ``n`` elements lie in the nearest cache. NumPy's time contains its call from
-    Python, the compiled ones' does not."""
+    """Nanoseconds per element, by program; ``n`` elements fit into the L1 cache. NumPy's time includes the call from
+    Python, that of compiled programs does not."""
     x, y = np.ones(n, np.float32), np.ones(n, np.float32)
     lists = x.tolist(), y.tolist()
     with threadpool_limits(1):
@@ -47,5 +47,6 @@ def rungs(n: int = ELEMENTS) -> dict[str, float]:
 
 
 def roof(roofs: Roofs) -> float:
-    """The least nanoseconds an element: 2 operations, and 8 bytes from the nearest cache, whichever takes longer."""
+    """The lower bound of nanoseconds per element: 2 operations, or 8 bytes from the fastest cache, whichever is
+    longer."""
     return 1e9 * max(2 / roofs.peak, 8 / max(roofs.bandwidths.values()))

@@ -1,4 +1,4 @@
-"""Two threads that count, as tables: what a race loses, what an atomic addition costs, what a shared line costs."""
+"""Two threads that count, as tables: lost updates in a race, the cost of an atomic addition and of false sharing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ELEMENTS, COUNTERS = 100_000, 4
 
 
 def race_table(turns: int = 100) -> Table:
-    """Each of two threads adds one to the same four counters, ``turns`` times 100,000 times: plainly, atomically."""
+    """Each of two threads increments the same four counters, ``turns`` x 100,000 times: plainly, and atomically."""
     classes, rows = _classes(), []
     for kernel, name in ((count, "load, add, store"), (count_atomically, "one atomic addition")):
         alone = min(count_together(classes, [np.zeros(COUNTERS, np.int64)], turns, kernel))
@@ -28,7 +28,7 @@ def race_table(turns: int = 100) -> Table:
 
 def lines_table(turns: int = 100, runs: int = 5) -> Table:
     """Each of two threads has counters of its own: in one line of 64 bytes, or 512 bytes apart. Thread seconds do not
-    wait for a busy machine, so the last column says how many of the two really ran side by side."""
+    count the waiting for a busy core, so the last column is how many of the two really ran in parallel."""
     classes, rows = _classes(), []
     for apart, name in ((COUNTERS, "in one line"), (64, "512 bytes apart")):
         found, began = [], time.perf_counter()

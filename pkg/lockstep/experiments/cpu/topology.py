@@ -1,9 +1,9 @@
-"""Which processors share a core, and which memory is near to which: as Linux tells it.
+"""The topology of this machine as Linux reports it: hyperthreads and NUMA nodes; and threads pinned to processors.
 
-    hyperthreads   two threads of one core: one set of registers each, one set of arithmetic units for both
-    NUMA nodes     sockets with memory of their own: the other's memory is reached through a link between them
+    hyperthreads   two threads of one core: a set of registers each, one set of arithmetic units for both
+    NUMA nodes     sockets with memory of their own: the other's memory is accessed through a link between them
 
-Each function takes the folder that it reads, so that a test can show it another machine.
+Each function takes the folder that it reads, so that a test can pass that of another machine.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def numbers(text: str) -> tuple[int, ...]:
 
 @contextmanager
 def on_processor(number: int) -> Iterator[None]:
-    """This thread runs on that processor only (Linux)."""
+    """Pin this thread to a processor (Linux)."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {number})
     try:
@@ -47,7 +47,7 @@ def on_processor(number: int) -> Iterator[None]:
 
 
 def pinned(number: int, work: Callable[[], object]) -> Callable[[], object]:
-    """``work``, to be done on processor ``number``."""
+    """``work``, pinned to processor ``number``."""
 
     def there() -> object:
         with on_processor(number):

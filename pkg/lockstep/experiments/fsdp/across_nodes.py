@@ -1,4 +1,4 @@
-"""What leaves a node with replicas, with shards, and with both: the FSDP paper's three formulas, beside traces.
+"""Traffic between nodes with full replication, full sharding and hybrid sharding: the FSDP paper's formulas and traces.
 
     M       bytes of all parameters
     W, G    ranks, and ranks in a node; H = W/G nodes
@@ -8,8 +8,8 @@
     full sharding         3·M·(W-1)/W                  3·M·(W-1)/W
     hybrid sharding       2·M·(W-1)/(G·W)              2·(M/G)·(H-1)/H               3·M·(G-1)/G
 
-The paper takes all traffic of a group that spans nodes for traffic between nodes, which is the worst case, and so does
-this count. Source: Zhao et al., PyTorch FSDP, arXiv:2304.11277, section 3.2.2 (``data/fsdp_and_zero_offload.csv``).
+The paper counts all traffic of a group that spans nodes as traffic between nodes, which is the worst case, and so does
+this module. Source: Zhao et al., PyTorch FSDP, arXiv:2304.11277, section 3.2.2 (``data/fsdp_and_zero_offload.csv``).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lockstep.experiments.fsdp.port_bytes import through_a_port
 from lockstep.models import GPT, gpt_layers, next_token_loss
 from lockstep.sharded.fsdp import FullySharded
 from lockstep.sharded.hybrid import HybridSharded, node_groups
-from lockstep.sharded.states import NUMBERS
+from lockstep.sharded.model_states import NUMBERS
 from lockstep.sharded.zero import Zero
 from lockstep.tables import Table
 from lockstep.worlds import run
@@ -37,7 +37,7 @@ SCHEMES = ("full replication", "full sharding", "hybrid sharding")
 
 
 def step(scheme: str, x: Tensor, y: Tensor) -> None:
-    """The forward and backward pass of one rank, with all that is sent for it."""
+    """On a rank: a forward and a backward pass with all their communication."""
     if scheme == SCHEMES[0]:
         model: torch.nn.Module = Zero(GPT(), torch.optim.Adam, stage=0)
     elif scheme == SCHEMES[1]:
@@ -61,7 +61,7 @@ def _sent(events: Iterable[Event]) -> float:
 
 
 def across_table() -> Table:
-    """In parts of M, on 4 nodes of 2 ranks."""
+    """The three formulas and the traces in units of M, on 4 nodes of 2 ranks."""
     rows = []
     for scheme, paper in published_across(M, W, G).items():
         beyond, within = counted(scheme)

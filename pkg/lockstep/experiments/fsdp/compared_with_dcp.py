@@ -1,7 +1,7 @@
-"""Our checkpoints beside torch.distributed.checkpoint (DCP): the same shards, and the bytes that ranks read for them.
+"""Our sharded checkpoints against torch.distributed.checkpoint (DCP): the same shards, and the bytes that ranks read.
 
-Both save a vector from ``old`` ranks and load it on ``new``. DCP knows tensors of any dimension (DTensor) and their
-parts; from a file it reads each part that it needs some of as a whole, and cuts it then.
+Both save a vector from ``old`` ranks and load it on ``new``. DCP handles tensors of any dimension (DTensor); if it
+needs some of a saved part, it reads the whole part, and cuts it then.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lockstep.worlds import run
 
 
 class Counting(FileSystemReader):
-    """Counts the bytes of numbers that it is asked to read; DCP stores each part as torch.save writes it."""
+    """Counts the bytes of numbers that it reads; DCP stores each part in the format of torch.save."""
 
     nbytes = 0
 
@@ -45,7 +45,7 @@ def on_mesh(N: int) -> DTensor:
 
 
 def saved(folder: str, N: int) -> None:
-    """On a rank: both checkpoints."""
+    """On a rank: save both checkpoints."""
     K, r = dist.get_world_size(), dist.get_rank()
     sharded_checkpoints.save(Path(folder) / "ours", {"w": shard_of(vector(N), r, K)}, {"w": N})
     writer = FileSystemWriter(Path(folder) / "dcp", single_file_per_rank=True)
@@ -53,7 +53,7 @@ def saved(folder: str, N: int) -> None:
 
 
 def loaded(folder: str, N: int) -> tuple[bool, int, int]:
-    """On a rank: whether both are right, and the bytes that each has read."""
+    """On a rank: whether both load correctly, and the bytes that each has read."""
     K, r = dist.get_world_size(), dist.get_rank()
     ours = sharded_checkpoints.load(Path(folder) / "ours")
     theirs, reader = on_mesh(N), Counting(Path(folder) / "dcp")
@@ -66,7 +66,7 @@ def loaded(folder: str, N: int) -> tuple[bool, int, int]:
 
 
 def dcp_table(N: int = 100_000, old: int = 2, new: int = 3) -> Table:
-    """Saved by ``old`` processes, loaded by ``new``."""
+    """The bytes read by each, for checkpoints saved by ``old`` processes and loaded by ``new``."""
     with tempfile.TemporaryDirectory() as folder:
         run(saved, folder, N, ranks=old, on="processes")
         found = run(loaded, folder, N, ranks=new, on="processes").values

@@ -1,10 +1,10 @@
-"""FullySharded beside torch's ``fully_shard``, beside the older FullyShardedDataParallel, and beside one rank: the same
-gradients, the same collectives in the same order, and what each holds of memory.
+"""FullySharded against torch's ``fully_shard``, the older FullyShardedDataParallel and one rank: the same gradients,
+the same collectives in the same order, and the memory that each takes.
 
-Each program trains two steps with Adam, in float64, a unit a layer. Layers are built and cut up one by one, in all of
-them. On CPU torch waits at once for what it sends, so that a gradient that travels is never in its memory beside the
-next one; ours are there both, as torch's are on GPUs. torch's gradients of parameters are copied together before they
-travel: these copies are among its buffers.
+Each program trains two steps with Adam, in float64, a unit a layer. All of them build and shard the layers one by one.
+On CPU torch waits at once for what it sends, so that a gradient in flight is never in memory together with the next
+one; ours are, as torch's are on GPUs. torch copies the gradients of parameters together before it sends them: these
+copies count as its buffers.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ Sent = list[tuple[str, int]]  # each collective in its order: kind and bytes
 
 
 class Beside(NamedTuple):
-    """A method on K ranks: the largest difference of any number from one rank's; what rank 0 sends in a step; what it
-    holds."""
+    """A method on K ranks: the largest difference of any number from one rank's; what rank 0 sends in a step; its
+    memory."""
 
     method: str
     difference: float
@@ -45,7 +45,7 @@ class Beside(NamedTuple):
 
 
 class Trained(NamedTuple):
-    """Of a rank: whole gradients and parameters; the second at which its last step ended; what it held until then."""
+    """The result of a rank: whole gradients and parameters; when its last step ended; its memory until then."""
 
     numbers: list[Tensor]
     end: float
@@ -60,7 +60,7 @@ def layers() -> Iterator[nn.Module]:
 
 
 def newer() -> nn.Module:
-    """FSDP2: the parameters become DTensors, cut by their first dimension."""
+    """FSDP2: the parameters become DTensors, sharded along their first dimension."""
     mesh = init_device_mesh("cpu", (dist.get_world_size(),))
     model = nn.Sequential()
     for layer in layers():
@@ -71,7 +71,7 @@ def newer() -> nn.Module:
 
 
 def older() -> nn.Module:
-    """FSDP1: a unit is a wrapper around a module, with a flat parameter as ours."""
+    """FSDP1: a unit is a wrapper around a module, with a flat parameter, as in ours."""
     warnings.filterwarnings("ignore", module="torch.distributed.fsdp")
     options: dict[str, Any] = {"device_id": torch.device("cpu"), "use_orig_params": True}
     wrapped = (FullyShardedDataParallel(layer, **options) if list(layer.parameters()) else layer for layer in layers())
@@ -93,7 +93,7 @@ def beside_torch(K: int = 4, on: str = "dgx-a100") -> list[Beside]:
 
 
 def beside(name: str, K: int, on: str, alone: Sequence[Tensor]) -> Beside:
-    """Numbers that are gathered to be looked at are not in what is counted."""
+    """Run the comparison. Gathering the results is not counted."""
     result = run(trained, name, ranks=K, on=on)
     numbers = [of_rank.numbers for of_rank in result.values]
     difference = max((a - b).abs().max().item() for mine in numbers for a, b in zip(mine, alone, strict=True))
@@ -104,8 +104,8 @@ def beside(name: str, K: int, on: str, alone: Sequence[Tensor]) -> Beside:
 
 
 def trained(name: str) -> Trained:
-    """On a rank: two steps; then, to look at, the whole gradients of the last one and what it left of the parameters.
-    The virtual cluster's clock is 0 where a run begins."""
+    """On a rank: two steps; then, to be compared, the whole gradients of the last one, and the parameters after it. The
+    virtual cluster's clock starts each run at 0."""
     with peak_of() as memory:
         model = METHODS[name]()
         optimizer = torch.optim.Adam(model.parameters(), lr=0.01)

@@ -1,4 +1,4 @@
-"""What goes out through a rank's port, as a trace tells it, if every collective is a ring: no way moves fewer bytes.
+"""Bytes that a rank sends, from a trace, if every collective is a ring: no algorithm sends fewer.
 
     all-reduce of n bytes                             2·(K-1)/K·n
     reduce-scatter of n bytes, all-gather of n bytes    (K-1)/K·n each: an all-reduce is one after the other

@@ -1,4 +1,4 @@
-"""Checkpointing in numbers: what is alive and what is computed, by formula, in our run and in torch's.
+"""Activation checkpointing measured: what is alive and what is computed, by formula, in our run and in torch's.
 
 ``torch.utils.checkpoint.checkpoint_sequential`` is torch's `in_segments`: it leaves the last segment plain, too.
 """
@@ -23,8 +23,8 @@ Run = Callable[[Sequence[nn.Module], int, Tensor], Tensor]
 
 
 class Found(NamedTuple):
-    """Of one training step: the gradients in one vector, outputs of a layer that were alive at the peak (the loss's own
-    one included), FLOPs in multiples of a forward pass."""
+    """A training step: the gradients in one vector, the outputs of layers alive at the peak (including the loss's), and
+    its FLOPs in multiples of a forward pass."""
 
     gradients: Tensor
     alive: float
@@ -37,7 +37,7 @@ def by_torch(layers: Sequence[nn.Module], S: int, x: Tensor) -> Tensor:
 
 
 def step(forward: Run, L: int, S: int, dropout: float = 0.0) -> Found:
-    """A step of L layers in S segments, on a rank of its own."""
+    """A step of L layers in S segments, on one rank."""
     result = run(_gradients, forward, L, S, dropout, ranks=1, on="dgx-a100")
     output, once = EXAMPLES * WIDTH * 4, L * 2 * EXAMPLES * WIDTH * WIDTH
     flops = sum(event.flops for event in result.trace.of_rank(0))
@@ -45,7 +45,7 @@ def step(forward: Run, L: int, S: int, dropout: float = 0.0) -> Found:
 
 
 def recomputed_table(L: int = 16) -> Table:
-    """All kept, √L segments, and a segment for each layer."""
+    """The results without checkpointing, with √L segments, and with a segment for each layer."""
     rows = []
     for S in (1, best_segments(L), L):
         ours, torchs = step(in_segments, L, S), step(by_torch, L, S)

@@ -1,10 +1,10 @@
-"""What a rank really holds under each of ZeRO's stages: a small GPT in mixed precision, on the virtual cluster.
+"""The model states of a rank under each ZeRO stage, measured: a small GPT in mixed precision, on the virtual cluster.
 
     forward, backward │ held: parameters, gradients, optimizer state │ step
 
-Between backward pass and step nothing is gathered and nothing on its way: what is alive then are the model states, and
-the batch. The second step is the one that is looked at, since an optimizer's state is known for that after the first.
-Stages 0 to 2 are ``Zero``, stage 3 is ``FullySharded`` with a unit a layer.
+Between backward pass and step nothing is gathered or in flight: what is alive are the model states and the batch. The
+second step is measured, since only after the first is an optimizer's state recognised as such. Stages 0 to 2 are
+``Zero``, stage 3 is ``FullySharded`` with a unit a layer.
 
 ``python -m lockstep.experiments.fsdp.small_runs`` prints the course's file of them anew, in a minute or two.
 """
@@ -23,8 +23,8 @@ from lockstep.experiments.fsdp.port_bytes import through_a_port
 from lockstep.models import GPT, gpt_layers, next_token_loss
 from lockstep.residency import peak_of
 from lockstep.sharded.fsdp import FullySharded
-from lockstep.sharded.mixed import MixedAdam
-from lockstep.sharded.states import RANKS, Held, written
+from lockstep.sharded.mixed_precision import MixedAdam
+from lockstep.sharded.model_states import RANKS, Held, written
 from lockstep.sharded.zero import Zero
 from lockstep.worlds import run
 
@@ -33,7 +33,7 @@ HALF = torch.bfloat16
 
 
 def train(x: Tensor, y: Tensor, stage: int, steps: int = STEPS) -> Memory:
-    """Steps of one rank; what it held between the last backward pass and the last step."""
+    """On a rank: train, and return its memory between the last backward pass and the last step."""
     zero, step, model = _made(stage)
     for _ in range(steps):
         zero()

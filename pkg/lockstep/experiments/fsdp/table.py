@@ -1,7 +1,7 @@
-"""ZeRO's Table 1, published, by a formula and from traces; and what the lecture notes say of FSDP, counted.
+"""ZeRO's Table 1, published, by a formula and from traces; and the lecture notes' claims about FSDP, checked.
 
-Traces are of a small GPT (``states.py``), whose bytes a parameter are taken times the parameters of the model. A
-parameter's bytes do not depend on how many there are: that is what lets a small run speak for 7.5 billion.
+Traces are of a small GPT (``sharded.model_states``), whose bytes a parameter are multiplied by the parameters of the
+model. The bytes of a parameter do not depend on how many there are: so a small run stands for 7.5 billion.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lockstep.cost.training import RECIPES, training_memory
 from lockstep.models import mlp
 from lockstep.residency import peak_of
 from lockstep.sharded.fsdp import FullySharded
-from lockstep.sharded.states import NUMBERS, Held, recorded
+from lockstep.sharded.model_states import NUMBERS, Held, recorded
 from lockstep.tables import Table, published
 from lockstep.worlds import run
 
@@ -28,7 +28,7 @@ BytesAParameter = Callable[[int, int], float]
 
 
 def by_trace() -> dict[tuple[int, int], float]:
-    """The same from the recorded runs, by (stage, ranks)."""
+    """Bytes a parameter from the recorded runs, by (stage, ranks)."""
     return {(one.stage, one.ranks): one.states / NUMBERS for one in recorded()}
 
 
@@ -84,13 +84,16 @@ def notes_table() -> Table:
          f"Right: {fits(GPT_3, CARD)} cards of {CARD / 1e9:g} GB hold them; activations come on top."),
         ("", "Gradient Communication Efficiency - Reduces sync time.",
          f"{traffic[3]:g}Ψ numbers sent: {traffic[3] / traffic[0]:g} times", "Right of the gradients alone: half an "
-         "all-reduce. But parameters are gathered for both passes. What it saves is memory."),
+         "all-reduce. But parameters are gathered for both passes. (All dtypes are equal here. Gathered in bfloat16 "
+         "and reduced in float32, FSDP sends the bytes of float32 DDP.) What it saves is memory."),
         ("the sample", "model = FSDP(model, …)",
          f"{100 * one:.0f} % of the model whole at once; in two units, without prefetching, {100 * two:.0f} %",
-         "Without a wrap policy all is one unit: at its peak each GPU stores the full model, again."),
+         "Without a wrap policy, the whole model is one unit: at its peak each GPU stores all of it again."),
     ]  # fmt: skip
-    head = ["", "the notes", f"we count, {K} ranks", "why"]
-    return Table("FSDP in the notes, and by count (Ψ: the number of parameters)", head, [list(row) for row in rows])
+    head = ["", "a common claim", f"we count, {K} ranks", "why"]
+    return Table(
+        "Common claims about FSDP, and our count (Ψ: the number of parameters)", head, [list(row) for row in rows]
+    )
 
 
 def _each(held: Held) -> tuple[float, float, float]:

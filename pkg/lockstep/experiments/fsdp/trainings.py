@@ -1,7 +1,7 @@
-"""One small GPT, trained under each method of this part and of torch: its losses, what rank 0 holds, what it sends.
+"""A small GPT, trained with each method of unit 08 and torch's: its losses, rank 0's memory and its traffic.
 
-The text is the source of Python's own library, which every machine has. All take the same steps on the same batches,
-and each rank has its share of every batch: so the losses must be those of one rank.
+The text is the source of Python's own library, which every machine has. All methods take the same steps on the same
+batches, of which each rank has its share: so the losses must be those of one rank.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from lockstep.experiments.fsdp.port_bytes import through_a_port
 from lockstep.models import GPT, gpt_layers, next_token_loss, parameters_of
 from lockstep.sharded.fsdp import FullySharded
 from lockstep.sharded.hybrid import HybridSharded, node_groups
+from lockstep.sharded.sharded_optimizer import ShardedOptimizer
 from lockstep.sharded.zero import Zero
 from lockstep.tables import Table
 from lockstep.worlds import Result, run
@@ -34,7 +35,7 @@ Step = Callable[[], None]
 
 
 class Trained(NamedTuple):
-    """A method's losses, step by step, means over all ranks; what rank 0 held; bytes of a step through its port."""
+    """A method's losses, step by step, means over all ranks; rank 0's memory; the bytes that it sends in a step."""
 
     method: str
     losses: Sequence[float]
@@ -52,8 +53,8 @@ def zero(stage: int) -> tuple[nn.Module, Step, Step]:
     return model, model.zero_grad, model.step
 
 
-def stepped(model: nn.Module) -> tuple[nn.Module, Step, Step]:
-    optimizer = adam(model.parameters())
+def stepped(model: nn.Module, optimizer: Any = None) -> tuple[nn.Module, Step, Step]:
+    optimizer = optimizer or adam(model.parameters())
     return model, optimizer.zero_grad, lambda: optimizer.step() and None
 
 
@@ -62,8 +63,12 @@ def hybrid() -> nn.Module:
     return HybridSharded(gpt_layers(**SIZES), inside=inside, across=across)
 
 
-def torchs() -> nn.Module:
-    mesh, model = init_device_mesh("cpu", (dist.get_world_size(),)), nn.Sequential()
+def torchs(nodes: int = 1) -> nn.Module:
+    """With several nodes, the mesh has two dimensions: parameters are sharded along the last one, within a node."""
+    mesh = init_device_mesh("cpu", (nodes, dist.get_world_size() // nodes), mesh_dim_names=("replicate", "shard"))
+    if nodes == 1:
+        mesh = mesh["shard"]
+    model = nn.Sequential()
     for layer in gpt_layers(**SIZES):
         fully_shard(layer, mesh=mesh)
         model.append(layer)
@@ -76,9 +81,11 @@ METHODS: Mapping[str, Callable[[], tuple[nn.Module, Step, Step]]] = {
     "stage 1": lambda: zero(1),
     "stage 2": lambda: zero(2),
     "stage 3, FSDP": lambda: stepped(FullySharded(gpt_layers(**SIZES))),
+    "stage 1, in an optimizer": lambda: stepped(model := GPT(**SIZES), ShardedOptimizer(model.parameters(), adam)),
     "FSDP, one unit": lambda: stepped(FullySharded(GPT(**SIZES))),
     "hybrid, nodes of 2": lambda: stepped(hybrid()),
     "torch’s fully_shard": lambda: stepped(torchs()),
+    "… on a mesh of 2 × 2": lambda: stepped(torchs(nodes=2)),
 }
 STAGES = tuple(METHODS)[:4]
 
@@ -106,8 +113,8 @@ def training(method: str, ranks: int = RANKS) -> Trained:
 
 
 def sawtooth() -> tuple[Result, float]:
-    """A run whose memory is worth a look, and the second at which its second step begins: few examples, so that model
-    states are most of it, and no prefetching, so that one unit is whole at a time."""
+    """A run whose memory goes up and down as units are gathered and freed, and when its second step begins: with few
+    examples, so that it is mostly model states, and without prefetch, so that one unit is whole at a time."""
     done = run(_sawtooth, ranks=RANKS, on="dgx-a100")
     gathers = [e.posted for e in done.trace.of_rank(0) if e.kind == "all_gather"]
     return done, gathers[len(gathers) // 2]

@@ -1,6 +1,6 @@
-"""Two programs with one decision left open: lesson 08 asks for it, and runs the learner's line in here.
+"""A ZeRO-3 step and a prefetching forward pass with one decision left open: the learner's lines of lesson 08 run here.
 
-``functional.py`` and ``prefetching.py`` have the whole of each.
+``sharded/zero3.py`` has the complete algorithms.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def forward(layers: Sequence[Layer], shards: Sequence[Tensor], x: Tensor) -> Ten
 
 
 def step_in_order(layers: Sequence[Layer], x: Tensor, y: Tensor, order: Iterable[int]) -> list[Tensor]:
-    """On a rank: its shard of each layer's mean gradient. What is needed and not whole must be next in ``order``."""
+    """On a rank: its shard of each layer's mean gradient. A layer that is needed and not whole must be next in
+    ``order``."""
     shards = [shard_of(layer.start(), dist.get_rank(), dist.get_world_size()) for layer in layers]
     coming, whole, inputs = iter(order), dict[int, Tensor](), list[Tensor]()
 
@@ -67,21 +68,21 @@ def step_in_order(layers: Sequence[Layer], x: Tensor, y: Tensor, order: Iterable
     return found[::-1]
 
 
-def check_next(told: int | None, needed: int) -> None:
-    if told != needed:
-        brings = "has nothing left" if told is None else f"brings layer {told}"
+def check_next(given: int | None, needed: int) -> None:
+    if given != needed:
+        brings = "has nothing left" if given is None else f"brings layer {given}"
         raise UsageError(f"Now layer {needed} is needed, and your order {brings}.")
 
 
 def rows_of(rank: int) -> tuple[Tensor, Tensor]:
-    """What this rank trains on: (ROWS, WIDTH) twice."""
+    """This rank's inputs and targets, each (ROWS, WIDTH)."""
     generator = torch.Generator().manual_seed(rank)
     x, y = torch.randn(2, ROWS, WIDTH, generator=generator)
     return x, y
 
 
 def ordered(gather_order: GatherOrder) -> Result:
-    """A step of ``LAYERS`` dense layers on ``RANKS`` ranks, gathered in the order that the line tells."""
+    """A step of ``LAYERS`` dense layers on ``RANKS`` ranks, gathered in the order that the line gives."""
     return run(_ordered, list(gather_order(LAYERS)), ranks=RANKS, on="dgx-a100")
 
 
@@ -90,7 +91,7 @@ def _ordered(order: Sequence[int]) -> list[Tensor]:
 
 
 def order_table(gather_order: GatherOrder) -> Table:
-    """The learner's order at work: what goes through a port in a step, beside DDP's all-reduce."""
+    """The bytes that a rank sends in a step with the learner's order, next to DDP's all-reduce."""
     done = ordered(gather_order)
     numbers = sum(layer.numel for layer in dense([WIDTH] * (LAYERS + 1)))
     ddp = 2 * (RANKS - 1) / RANKS * 4 * numbers

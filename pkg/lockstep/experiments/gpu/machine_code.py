@@ -1,6 +1,6 @@
-"""What a GPU is given for a kernel: PTX, NVIDIA's portable assembler, and SASS, what one generation executes.
+"""The machine code of a kernel: PTX, NVIDIA's portable assembly, and SASS, the code that one GPU generation executes.
 
-No GPU is needed: numba-cuda, cuda.core and nvdisasm come with the extra ``gpu`` (`pip install 'lockstep[gpu]'`)::
+No GPU is needed: numba-cuda, cuda.core and nvdisasm come with the extra ``gpu`` (`pip install 'lockstep-lab[gpu]'`)::
 
     Python source --numba, NVVM--> PTX --cuda.core's linker--> cubin --nvdisasm--> SASS with line numbers
 """
@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lockstep.distribution import install
 from lockstep.errors import WorldUnavailable
 from lockstep.simt.errors import KernelError
 from lockstep.simt.interpreter.kernel_source import plain_function
 
-EXTRA = "Install the extra: pip install 'lockstep[gpu]'. It needs no GPU."
+EXTRA = f"Install the extra: {install('gpu')}. It needs no GPU."
 LINE = re.compile(r'//## File "(?P<file>[^"]*)", line (?P<line>\d+)')
 INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(?P<text>[^;]*?)\s*;")
 REGISTERS = re.compile(r"EIATTR_REGCOUNT.*?index@\(.*?\.word\s+(?P<count>0x[0-9a-f]+)", re.DOTALL)
@@ -28,8 +29,8 @@ REGISTERS = re.compile(r"EIATTR_REGCOUNT.*?index@\(.*?\.word\s+(?P<count>0x[0-9a
 
 @dataclass(frozen=True)
 class MachineCode:
-    """``sass``: the instructions in order; ``lines``: those of each line of the source, by its number; ``registers``:
-    how many each thread needs."""
+    """The compiled code of a kernel. ``sass``: the instructions in order; ``lines``: those of each source line, by its
+    number; ``registers``: how many each thread needs."""
 
     ptx: str
     sass: tuple[str, ...]
@@ -38,10 +39,9 @@ class MachineCode:
 
 
 def machine_code(kernel: Any, *args: Any, capability: tuple[int, int] = (9, 0)) -> MachineCode:
-    """The code of ``kernel`` for arguments like these. ``capability``: (8, 0) is an A100, (9, 0) an H100.
+    """Compile ``kernel`` for arguments of these types. ``capability``: (8, 0) is an A100, (9, 0) an H100.
 
-    Raises WorldUnavailable without the extra, KernelError for what numba cannot compile.
-    """
+    Raises WorldUnavailable without the extra, KernelError for what numba cannot compile."""
     _need("numba_cuda", "cuda.core", "cuda.pathfinder")
     function = plain_function(kernel)
     ptx = _ptx(function, args, capability)
@@ -80,7 +80,7 @@ def _cubin(ptx: str, capability: tuple[int, int]) -> bytes:
 
 
 def _listing(cubin: bytes) -> str:
-    """Everything that nvdisasm prints: the instructions with their lines, and the tables around them."""
+    """The output of nvdisasm: the instructions with their lines, and the tables around them."""
     from cuda import pathfinder  # type: ignore[import-not-found]
 
     tool = pathfinder.find_nvidia_binary_utility("nvdisasm")
@@ -96,7 +96,8 @@ def _listing(cubin: bytes) -> str:
 
 
 def by_lines(listing: str, file: str) -> tuple[tuple[str, ...], dict[int, tuple[str, ...]]]:
-    """All instructions of a listing, and those that come from ``file``, by line. Idling at the end is left out."""
+    """All instructions of a listing, and those that come from ``file``, by line. The idle loop at the end is left
+    out."""
     sass: list[str] = []
     lines: dict[int, list[str]] = {}
     number = 0

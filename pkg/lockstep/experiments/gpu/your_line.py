@@ -1,4 +1,4 @@
-"""A learner's line at work: what the warp machine counts beside it, as tables."""
+"""Tables of a learner's line of lesson 03, compared with what the warp machine counts."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from lockstep import machines
 from lockstep.simt import launch
 from lockstep.simt.coalescing_and_bank_conflicts import BANKS, sectors
 from lockstep.simt.kernels import naive_matmul, reduction, tiled_matmul
-from lockstep.simt.line_counts import LineCounts
 from lockstep.simt.masks import LANES
+from lockstep.simt.profile import LineCounts
 from lockstep.tables import Table
 from lockstep.this_machine.survey import survey
 
@@ -32,7 +32,8 @@ SIDE = 64  # of the matrices
 
 
 def loops_table(element: Element) -> Table:
-    """A warp's loads in a loop over 2,048 numbers with 128 threads: by ``element``, and by a piece for each thread."""
+    """The loads of a warp in a loop over 2,048 numbers with 128 threads: with the indices of ``element``, and with a
+    contiguous piece for each thread."""
     ways = (("a piece each", lambda thread, turn, threads: thread * TURNS + turn), ("your line", element))
     return Table(
         f"{THREADS * TURNS:,} numbers, {THREADS} threads, {TURNS} turns each",
@@ -73,7 +74,7 @@ def columns_table(bank: Bank) -> Table:
 
 
 def column_wavefronts(width: int) -> float:
-    """What one read of a column costs, in a tile of 32 rows of ``width`` words."""
+    """The wavefronts of one read of a column, in a tile of 32 rows of ``width`` words."""
 
     def read(out: Array) -> None:
         tile = cuda.shared.array((BANKS, width), float32)
@@ -90,7 +91,7 @@ def column_wavefronts(width: int) -> float:
 
 
 def rounds_table(after_round: Round) -> Table:
-    """The five rounds that sum a warp's numbers 1 to 32: by ``after_round``, and as the warp machine shuffles."""
+    """The five rounds that sum a warp's numbers 1 to 32: by ``after_round``, and by the warp machine's shuffles."""
     mine: Sequence[float] = [float(n) for n in range(1, LANES + 1)]
     values, rows = np.array(mine, np.float32), []
     for offset in (16, 8, 4, 2, 1):
@@ -118,7 +119,7 @@ def sums_table() -> Table:
 
 
 def one_by_one(values: Array, out: Array) -> None:
-    """Every thread adds its own number to the sum."""
+    """Every thread adds its own number to the sum atomically."""
     cuda.atomic.add(out, 0, values[cuda.grid(1)])
 
 
@@ -140,12 +141,12 @@ def loaded(kernel: Callable[..., None]) -> LineCounts:
 
 
 def of_factors(counted: LineCounts) -> int:
-    """Bytes that threads loaded of A and B: all that they asked for, but the store of C."""
+    """Bytes that threads loaded of A and B: all that they requested, except for the store of C."""
     return counted.global_bytes - 4 * SIDE**2
 
 
 def products_table(naive: LineCounts, tiled: LineCounts) -> Table:
-    """What the two kernels asked of memory."""
+    """The memory traffic of the two kernels."""
     rows = [
         [name, f"{of_factors(c):,}", f"{c.sectors:,}", f"{c.shared_requests:,}"]
         for name, c in (("naive_matmul", naive), ("tiled_matmul", tiled))
@@ -155,7 +156,7 @@ def products_table(naive: LineCounts, tiled: LineCounts) -> Table:
 
 
 def products() -> tuple[LineCounts, LineCounts]:
-    """The naive kernel's counts, and those of the tiled one."""
+    """The counts of the naive kernel and of the tiled one."""
     return loaded(naive_matmul), loaded(tiled_matmul)
 
 
@@ -163,7 +164,7 @@ def products() -> tuple[LineCounts, LineCounts]:
 
 
 def peaks_table() -> Table:
-    """Float32, bfloat16 and memory of this machine's cores, as surveyed, and of two GPUs, as published."""
+    """The float32, bfloat16 and memory rates of this machine's cores, as surveyed, and of two GPUs, as published."""
     here = survey()
     rows = [
         [f"{cores} of your cores, measured", _tera(cores * here.device.flops["float32"]), "", ""]

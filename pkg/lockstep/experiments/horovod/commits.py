@@ -1,8 +1,8 @@
-"""How often to commit: often enough that a failure loses little, seldom enough that commits cost little.
+"""How often to commit elastic state: a failure loses the steps since the last commit, and every commit costs time.
 
-A commit every n steps costs commit/n a step. A failure throws away what was done since the last commit. With one
-failure in ``between`` steps, at any moment, that is n/2 steps on average.
-The least of the sum is near n = √(2 · commit · between): Young, "A first order approximation to the optimum checkpoint
+A commit every n steps costs commit/n a step. A failure loses what was done since the last commit: with one failure in
+``between`` steps, at a random moment, n/2 steps on average.
+The sum is smallest near n = √(2 · commit · between): Young, "A first order approximation to the optimum checkpoint
 interval", Communications of the ACM 17(9), 1974.
 """
 
@@ -12,17 +12,18 @@ from lockstep.tables import Table
 
 
 def lost(every: int, commit: float, between: float) -> float:
-    """Steps lost in each step, on average. ``commit`` is in steps; a rank fails once in ``between`` steps."""
+    """Steps lost per step, on average, to commits and failures. ``commit`` is a commit's cost in steps; a rank fails
+    once in ``between`` steps."""
     return commit / every + every / 2 / between
 
 
 def cheapest(commit: float, between: float) -> int:
-    """The number of steps between two commits with which least is lost."""
+    """The number of steps between two commits that loses least."""
     return min(range(1, int(between) + 1), key=lambda every: lost(every, commit, between))
 
 
 def commits_table(commit: float, between: float) -> Table:
-    """What some choices cost, the cheapest among them."""
+    """The cost of some intervals, the cheapest among them."""
     choices = sorted({1, 5, 50, 400, cheapest(commit, between)})
     rows = [
         [f"{n}", *(f"{100 * of_one:.1f} %" for of_one in (commit / n, n / 2 / between, lost(n, commit, between)))]

@@ -1,7 +1,7 @@
 """What the negotiation of one training step costs, counted from traces of the virtual cluster.
 
     in order            every rank all-reduces the same tensors in the same order: nothing to negotiate
-    coordinator         all ranks tell rank 0 names, and rank 0 answers
+    coordinator         all ranks send names to rank 0, and rank 0 answers
     cache               the same tensors as in the step before: one bit each, joined by a bitwise AND
 
 On each rank the tensors become ready in an order of its own, some of them in each cycle.
@@ -17,9 +17,8 @@ import torch
 import torch.distributed as dist
 
 from lockstep.events import Event, Outcome
-from lockstep.with_horovod.control import control, own_bytes
-from lockstep.with_horovod.negotiation import Cycle, negotiate
-from lockstep.with_horovod.response_cache import negotiate_with_cache
+from lockstep.experiments.horovod.control_messages import control, own_bytes
+from lockstep.with_horovod.negotiation import Cycle, negotiate, negotiate_with_cache
 from lockstep.worlds import run
 
 ELEMENTS = 1001  # float32, of each tensor: no number of control bytes is 4,004
@@ -27,7 +26,7 @@ ELEMENTS = 1001  # float32, of each tensor: no number of control bytes is 4,004
 
 @dataclass(frozen=True)
 class Negotiated:
-    """One step. ``collectives``: those beside the tensors' all-reduces. ``nbytes``: what comes in at rank 0 by them.
+    """One step. ``collectives``: all but the tensors' all-reduces. ``nbytes``: what rank 0 receives by them.
     ``payload``: the bytes of the tensors on each rank. ``seconds``: virtual ones, of the whole step."""
 
     way: str
@@ -49,7 +48,7 @@ class Negotiated:
 
 
 def cost_of_negotiating(ranks: int, tensors: int, per_cycle: int = 8, on: str = "dgx-a100") -> list[Negotiated]:
-    """A step of ``tensors`` tensors by each of the three ways; ``per_cycle`` of them become ready in each cycle."""
+    """A step of ``tensors`` tensors in each of the three ways; ``per_cycle`` of them become ready in each cycle."""
 
     def counted(way: str, program: Callable[..., object], steps: int) -> Negotiated:
         outcome = run(program, tensors, per_cycle, steps, ranks=ranks, on=on)
@@ -69,8 +68,8 @@ def _counted(way: str, tensors: int, outcome: Outcome) -> Negotiated:
 
 
 def bytes_in(event: Event) -> int:
-    """What comes in at the first rank of the group: from each other rank what it says; of an all-reduce as little as
-    there can be, 2(K - 1)/K of it; of its own broadcast nothing."""
+    """The bytes that the first rank of the group receives: each other rank's contribution; of an all-reduce the least
+    possible, 2(K - 1)/K of it; of its own broadcast nothing."""
     K = len(event.group)
     if event.kind == "all_reduce":
         return 2 * (K - 1) * event.nbytes // K
@@ -78,7 +77,7 @@ def bytes_in(event: Event) -> int:
 
 
 def step(tensors: int, per_cycle: int) -> Sequence[Cycle]:
-    """The cycles of one step on this rank: tensors of a network of that many, in this rank's order."""
+    """A program for every rank: the cycles of one step of a network of so many tensors, in this rank's order."""
     names = [f"layer{n}.weight" for n in range(tensors)]
     Random(dist.get_rank()).shuffle(names)
     ready = [(name, torch.ones(ELEMENTS)) for name in names]

@@ -1,5 +1,5 @@
-"""What unit 07's lesson runs on Horovod. A demo takes nothing and gives plain data, so that it can be recorded, and
-read where Horovod is missing (``recorded.or_recorded``). What a sentence says of it does not depend on times.
+"""The demos that unit 07's lesson runs on Horovod. A demo takes no arguments and returns plain data, so that it can be
+recorded, and read where Horovod is missing (``recorded.or_recorded``). No sentence about it depends on times.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lockstep.with_horovod.timeline import Timeline, fused_tensors
 
 Found = dict[str, Any]
 
-ONE_CYCLE = {"HOROVOD_CYCLE_TIME": 100}  # ms: all that is asked for at once is ready in the same cycle
+ONE_CYCLE = {"HOROVOD_CYCLE_TIME": 100}  # ms: all that is requested at once is ready in the same cycle
 GRADIENTS, LARGE = 20, 9_000  # how many, and the bytes of each
 LATE = 0.15  # seconds
 
@@ -32,7 +32,7 @@ LATE = 0.15  # seconds
 
 
 def forgotten() -> Found:
-    """What the whole script does on four ranks; and what it does without each of six parts."""
+    """The results of the whole script on four ranks, and of the script without each of its six parts."""
     whole = measured(steps()[-1].source)._asdict()
     return {"whole": whole, "rows": [{"part": part, **measured(without(part))._asdict()} for part in SHOWS]}
 
@@ -41,7 +41,7 @@ def forgotten() -> Found:
 
 
 def started_only() -> list[float]:
-    """The program of the lesson: a is 1 and 2, b is 10 and 20."""
+    """The lesson's program, in which a is 1 and 2, b is 10 and 20."""
     import horovod.torch as hvd
 
     mine = 1.0 + hvd.rank()
@@ -49,7 +49,8 @@ def started_only() -> list[float]:
 
 
 def one_at_a_time() -> None:
-    """Two all-reduces in another order on rank 0; each rank waits for its first before it starts its second."""
+    """Two blocking all-reduces, in another order on rank 0: each rank waits for its first before it starts its
+    second."""
     import horovod.torch as hvd
 
     names = ["a", "b"] if hvd.rank() == 0 else ["b", "a"]
@@ -58,7 +59,7 @@ def one_at_a_time() -> None:
 
 
 def orders() -> Found:
-    """The sums on each rank; and what is told when each waits for the other."""
+    """The sums on each rank; and the error when each waits for the other."""
     sums = run_horovod(started_only, ranks=2).values
     told = "nothing"
     try:
@@ -72,7 +73,7 @@ def orders() -> Found:
 
 
 def a_training() -> None:
-    """Two steps of three layers. The last rank takes longer for its first one."""
+    """Two steps of a network of three layers. The last rank takes longer for its first one."""
     import horovod.torch as hvd
 
     torch.nn.Linear(64, 64)(torch.ones(8, 64)).sum().backward()  # a process's first backward pass takes long
@@ -88,13 +89,13 @@ def a_training() -> None:
 
 
 def a_step() -> Found:
-    """Horovod's own timeline of it, on three ranks."""
+    """Horovod's own timeline of that training, on three ranks."""
     ran = run_horovod(a_training, ranks=3, timeline=True, settings={"HOROVOD_CYCLE_TIME": 5})
     return {"timeline": ran.timeline}
 
 
 def at_once(dtypes: list[str]) -> None:
-    """All-reduces of as many gradients of 9,000 bytes, none of which waits for another."""
+    """All-reduces of so many gradients of 9,000 bytes, all started before any is waited for."""
     import horovod.torch as hvd
 
     given: list[Tensor] = []
@@ -117,7 +118,7 @@ FUSED: Mapping[str, tuple[list[str], int | None]] = {  # the gradients' types, a
 
 
 def fused() -> Found:
-    """How many operations the gradients become, and how many each carries."""
+    """The number of operations that the gradients are fused into, and how many each carries."""
     rows = []
     for name, (dtypes, threshold) in FUSED.items():
         settings = ONE_CYCLE if threshold is None else {**ONE_CYCLE, "HOROVOD_FUSION_THRESHOLD": threshold}
@@ -130,7 +131,7 @@ def fused() -> Found:
 
 
 def compressed(fp16: bool) -> float:
-    """The largest relative error of the mean of the ranks' tensors."""
+    """The largest relative error of the mean of the ranks' tensors, sent in half precision."""
     import horovod.torch as hvd
 
     compression = hvd.Compression.fp16 if fp16 else hvd.Compression.none
@@ -142,7 +143,7 @@ def compressed(fp16: bool) -> float:
 
 
 def half_precision() -> Found:
-    """The type in which a float32 gradient travelled, as Horovod's timeline tells it, and the error."""
+    """The dtype in which a float32 gradient was sent, by Horovod's timeline, and the error."""
     rows = []
     for fp16 in (False, True):
         ran = run_horovod(compressed, fp16, ranks=2, timeline=True)
@@ -151,7 +152,7 @@ def half_precision() -> Found:
 
 
 def travelled(timeline: Timeline) -> str:
-    """The type of the first tensor of the timeline."""
+    """The dtype of the first tensor of the timeline."""
     return next(str(event["args"]["dtype"]) for event in timeline if "dtype" in event.get("args", {}))
 
 
@@ -167,12 +168,12 @@ def in_pairs() -> list[float]:
 
 
 def process_sets() -> Found:
-    """By rank, ``in_pairs`` on four ranks."""
+    """``in_pairs`` on four ranks, by rank."""
     ran = run_horovod(in_pairs, ranks=4, settings={"HOROVOD_DYNAMIC_PROCESS_SETS": 1})
     return {"rows": ran.values}
 
 
-# ---- ranks that are through
+# ---- ranks that have finished
 
 
 def one_more_each() -> list[list[float]]:
@@ -189,7 +190,7 @@ def one_more_each() -> list[list[float]]:
 
 
 def join() -> Found:
-    """What the last rank, which makes most steps, was given in each."""
+    """What the last rank, which makes most steps, got in each."""
     return {"steps": run_horovod(one_more_each, ranks=3).values[-1]}
 
 
@@ -200,7 +201,7 @@ STEPS, ROWS, EVERY = 12, 12, 3
 
 
 def whole_batches() -> list[tuple[Tensor, Tensor]]:
-    """What all ranks together train on, step by step."""
+    """The batches that all ranks together train on, step by step."""
     drawn = torch.Generator().manual_seed(7)
     x = torch.randn(STEPS, ROWS, 4, generator=drawn, dtype=torch.float64)
     y = torch.randn(STEPS, ROWS, 1, generator=drawn, dtype=torch.float64)
@@ -234,7 +235,7 @@ def serially() -> list[float]:
 
 
 def elastic() -> Found:
-    """Three workers, of which one is killed; then two, to which one is added, and one is killed after that."""
+    """Three workers, one of which is killed; then two, to which one is added before one is killed."""
     runs = []
     for kill, add, workers in (({1: 7}, None, 3), ({2: 5}, None, 3), ({1: 10}, 4, 2)):
         account = run_elastic(survivor, whole_batches(), EVERY, workers=workers, kill=kill, add=add)
@@ -249,7 +250,7 @@ def elastic() -> Found:
 
 
 def went_on(taken: Sequence[Mapping[str, Any]]) -> int:
-    """The first step that a worker takes again."""
+    """The first step that a worker repeats."""
     steps = [int(event["step"]) for event in taken]
     return next(after for before, after in pairwise(steps) if after <= before)
 

@@ -1,10 +1,9 @@
-"""What Horovod gave the field, where one finds it today, and what the lecture notes say of the frameworks."""
+"""What Horovod gave the field, where that is found today, and what the lecture notes say about the frameworks."""
 
 from __future__ import annotations
 
-import inspect
-
-from lockstep.experiments.horovod import dialects, lightning, tf_distribute
+from lockstep.experiments.horovod import dialects
+from lockstep.experiments.horovod.real_programs import LIGHTNING_DDP, TF_DISTRIBUTE
 from lockstep.tables import Table
 from lockstep.with_horovod import script
 
@@ -33,34 +32,32 @@ def gave_table() -> Table:
 
 
 def left_table() -> Table:
-    """Who left it."""
+    """The projects that have dropped Horovod."""
     return Table("Who has left it", ["who", "what", "source"], [list(row) for row in LEFT])
 
 
 def notes_table() -> Table:
     """The notes' list, whole and in their words; our count, by ``dialects.changed``; and why."""
     here = len(dialects.statements(script.serial))
-    of = {name: dialects.changed(fn) for name, fn in
-          (("horovod", script.distribute), ("ddp", script.ddp), ("lightning", lightning.lightning))}  # fmt: skip
-    code = [line for line in tf_distribute.LISTING.splitlines() if line and not line.startswith("#")]
-    listing = [line for line in code if any(word in line for word in ("strategy", "workers", "tf.distribute"))]
-    knows = [line for line in inspect.getsource(lightning.LightningStyle).splitlines() if "world_size" in line]
+    horovod, ddp = (dialects.changed(fn) for fn in (script.distribute, script.ddp))
+    tensorflow, of_tensorflow = dialects.know_of_ranks(TF_DISTRIBUTE), len(dialects.program_lines(TF_DISTRIBUTE))
+    trainer = dialects.know_of_ranks(LIGHTNING_DDP)
     rows = [
         ("TensorFlow's tf.distribute",
          "quite tricky to program. Lot's of code changes needed from serial to distributed",
-         f"{len(listing)} of {len(code)} lines of the listing in section 7 have to do with it (not run)",
-         "With fit, nearly as large a part as with Horovod. A training loop of your own needs more. And each machine "
+         f"{tensorflow} of {of_tensorflow} lines of the program in section 7",
+         "With fit, nearly as many as with Horovod. A training loop of your own needs more. And each machine "
          "needs a TF_CONFIG of its own."),
         ("TensorFlow + Horovod", "serial => distributed with minimal code changes", "not run",
          "The same six calls, from horovod.tensorflow."),
-        ("PyTorch's torch.distributed", "(only a link)", f"{of['ddp']} lines beside {here} serial ones",
+        ("PyTorch's torch.distributed", "(only a link)", f"{ddp} lines beside {here} serial ones",
          "Today’s usual way: DDP. Hardly more than Horovod’s."),
         ("PyTorch + Horovod", "serial => distributed with minimal code changes",
-         f"{of['horovod']} lines beside {here} serial ones",
+         f"{horovod} lines beside {here} serial ones",
          "Right: a longer script needs no more of them. But each one counts: section 1."),
         ("PyTorch Lightning", "hides a lot of boiler plate code … Very little changes needed between serial & parallel "
-         "execution, especially on a SLURM cluster", f"{len(knows)} line that knows of ranks: the rate",
+         "execution, especially on a SLURM cluster", f"{trainer} lines that know of ranks: the rate, and the Trainer",
          "Right: the rest is in the trainer, which knows SLURM’s variables."),
     ]  # fmt: skip
-    head = ["the notes", "say", "we count", "why"]
+    head = ["", "a common claim", "we count", "why"]
     return Table("Frameworks for distributed learning", head, [list(row) for row in rows])

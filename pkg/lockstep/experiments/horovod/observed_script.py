@@ -1,4 +1,4 @@
-"""A training script on one rank, observed: which rows each forward pass sees, what the model is then, what is saved."""
+"""Observes a training script on one rank: which rows each forward pass sees, the model's state then, what is saved."""
 
 from __future__ import annotations
 
@@ -19,21 +19,26 @@ from lockstep.with_horovod.available import available
 from lockstep.with_horovod.ranks import joined
 
 Evidence = dict[str, Any]
+KINDS = {
+    "_allreduce_async": "allreduce", "_grouped_allreduce_async": "allreduce", "_broadcast_async": "broadcast",
+    "_allgather_async": "gather", "_grouped_allgather_async": "gather", "_alltoall_async": "gather",
+    "_reducescatter_async": "gather", "_grouped_reducescatter_async": "gather",
+}  # fmt: skip
 MOST = 500  # forward passes that are noted
 
 
 def observed(script: Callable[..., Any], arguments: tuple[Any, ...], horovod: bool = True) -> Evidence:
-    """The script on this rank of Horovod (or of ``torch.distributed`` alone), as plain data:
+    """Run the script on this rank of Horovod (or of ``torch.distributed`` alone), and return as plain data:
 
         rows       of each forward pass that has a gradient, the rows that it saw, as numbers
         states     (passes, numbers): parameters and buffers before each
         returned   the same of the returned model; the name of its type, if it is no model
         saved      each checkpoint that was saved: "model", "momentum" and "rate"; or the name of its type
-        carried    by Horovod: how many numbers it "reduced", and "late_broadcasts", after the first all-reduce
+        carried    by Horovod: how many numbers it "reduced"; after the first all-reduce, the "late_broadcasts" and how
+                   many numbers it "gathered"
         shut_down  whether the script has shut Horovod down
 
-    Random numbers differ from rank to rank, as in processes that were started apart.
-    """
+    Random numbers differ from rank to rank, as in processes that were started separately."""
     torch.manual_seed(1 + dist.get_rank())
     saved: list[Any] = []
     with noted() as (rows, states), asked() as of_horovod, alone() if horovod else nullcontext():
@@ -47,8 +52,8 @@ def observed(script: Callable[..., Any], arguments: tuple[Any, ...], horovod: bo
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Within, Horovod alone knows of ranks. A DistributedSampler that is not told how many there are asks
-    ``torch.distributed``, which nobody has started in a script of Horovod's."""
+    """Context in which only Horovod knows of ranks: a DistributedSampler without ``num_replicas`` asks
+    ``torch.distributed``, which is not initialised in a script that uses Horovod."""
     with joined(), patch.object(torch.utils.data.distributed, "dist", SimpleNamespace(
         is_available=lambda: True, get_world_size=_not_started, get_rank=_not_started
     )):  # fmt: skip
@@ -56,7 +61,7 @@ def alone() -> Iterator[None]:
 
 
 def _not_started() -> int:
-    """As torch says it."""
+    """Raises torch's own error."""
     raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
 
 
@@ -68,8 +73,8 @@ def _initialized() -> bool:
 
 @contextmanager
 def noted() -> Iterator[tuple[list[list[int]], list[Tensor]]]:
-    """What forward passes of any `Network` see and are, within. The hook is torch's for all modules: it is no part of
-    the model, so it stays behind when the model is copied, or broadcast as an object."""
+    """Context in which the inputs and the state of every `Network` are noted in each forward pass. The hook is torch's
+    global one: it is no part of the model, so it is not copied or broadcast with it."""
     rows: list[list[int]] = []
     states: list[Tensor] = []
 
@@ -86,7 +91,7 @@ def noted() -> Iterator[tuple[list[list[int]], list[Tensor]]]:
 
 
 def _checkpoint(given: Any) -> dict[str, Any] | str:
-    """A checkpoint as plain data, as it is now; of anything else the name of its type."""
+    """A checkpoint as plain data, as it is now; for anything else the name of its type."""
     try:
         optimizer = given["optimizer"]
         buffers = [of_one.get("momentum_buffer") for _, of_one in sorted(optimizer["state"].items())]
@@ -103,20 +108,21 @@ def _checkpoint(given: Any) -> dict[str, Any] | str:
 
 @contextmanager
 def asked() -> Iterator[list[tuple[str, int]]]:
-    """What this rank asks of Horovod within: "allreduce" or "broadcast", and how many numbers. Horovod's timeline would
-    tell that, too; but the thread that writes it never sleeps, and takes a core of the machine."""
+    """Context that notes what this rank requests from Horovod: "allreduce", "broadcast" or "gather" (or scatters, or
+    exchanges), and how many numbers.
+    Horovod's timeline would show that, too; but the thread that writes it never sleeps, and occupies a core."""
     found: list[tuple[str, int]] = []
     with ExitStack() as undo:
         if available():
             import horovod.torch.mpi_ops as ops
 
-            for name in ("_allreduce_async", "_grouped_allreduce_async", "_broadcast_async"):
+            for name in (name for name in KINDS if hasattr(ops, name)):
                 undo.enter_context(patch.object(ops, name, _noting(found, name, getattr(ops, name))))
         yield found
 
 
 def _noting(found: list[tuple[str, int]], name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    kind = "broadcast" if "broadcast" in name else "allreduce"
+    kind = KINDS[name]
 
     def noting(tensors: Any, *more: Any, **named: Any) -> Any:
         found.append((kind, sum(t.numel() for t in tensors) if isinstance(tensors, (list, tuple)) else tensors.numel()))
@@ -131,4 +137,5 @@ def _carried(of_rank: list[tuple[str, int]]) -> dict[str, int]:
     return {
         "reduced": sum(numbers for kind, numbers in of_rank if kind == "allreduce"),
         "late_broadcasts": kinds[begun:].count("broadcast"),
+        "gathered": sum(numbers for kind, numbers in of_rank[begun:] if kind == "gather"),
     }

@@ -1,8 +1,8 @@
-"""A program that is wrong, and two ways to mend it: rank 0 all-reduces a and then b, the others b and then a.
+"""Collectives in different orders, a bug and two ways to fix it: rank 0 all-reduces a and then b, the others b and a.
 
-``torch.distributed`` joins the n-th collective of each rank, whatever tensors it is of. So a is added to b. Where their
-lengths differ that is a Mismatch; where they are equal nobody is told, and both sums are wrong. Horovod joins what has
-the same name.
+``torch.distributed`` matches the n-th collective of each rank, whatever tensors it is of. So a is added to b. Where
+their lengths differ that is a Mismatch; where they are equal there is no error, and both sums are wrong. Horovod
+matches by name.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from lockstep.with_horovod.negotiation import negotiate
 
 
 def out_of_order(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    """Meant to give the sums of a and of b over all ranks, in place."""
+    """Wrong: meant to give the sums of a and of b over all ranks, in place."""
     for tensor in _own_order(a, b).values():
         dist.all_reduce(tensor)
     return a, b
 
 
 def out_of_order_negotiated(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    """The same, but that a coordinator says in which order: right."""
+    """The same with a coordinator that decides on the order: right."""
     negotiate({name: tensor} for name, tensor in _own_order(a, b).items())
     return a, b
 

@@ -1,4 +1,4 @@
-"""What the lesson's demos gave on a machine that has Horovod, for machines that do not.
+"""Recorded results of the lesson's demos, for machines without Horovod.
 
     python -m lockstep.experiments.horovod.recorded             runs all of them, and writes data/*.json
     python -m lockstep.experiments.horovod.recorded fusion      runs and writes only this one
@@ -32,7 +32,8 @@ Demo = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Recording:
-    """What a demo gave, and where. ``made``: the date, the number of cores, the versions of torch and Horovod."""
+    """A demo's result, and where it comes from. ``made``: the date, the number of cores, the versions of torch and
+    Horovod."""
 
     value: Any
     made: Mapping[str, Any]
@@ -43,11 +44,10 @@ class Recording:
 
 
 def or_recorded(name: str) -> Any:
-    """What the demo of this name gives; where Horovod is missing, or this machine is too busy to come to the demo's
-    end, what it gave on another machine, with a line that says so.
+    """The result of the demo of this name; where Horovod is missing, or this machine is too busy for the demo to
+    finish, the result from another machine, with a line that says so.
 
-    Raises UsageError if there is no such demo.
-    """
+    Raises UsageError if there is no such demo."""
     why = f"{MISSING} {REMEDY}"
     if available():
         try:
@@ -60,7 +60,7 @@ def or_recorded(name: str) -> Any:
 
 
 def recording(name: str) -> Recording:
-    """What was recorded of the demo of this name. Raises UsageError if nothing was."""
+    """The recording of the demo of this name. Raises UsageError if there is none."""
     path = DATA / f"{name}.json"
     if not path.is_file():
         raise UsageError(f"Nothing is recorded of {name!r}.", f"There is: {', '.join(recorded_names())}.")
@@ -73,7 +73,7 @@ def recorded_names() -> list[str]:
 
 
 def demos() -> dict[str, Demo]:
-    """All that can be recorded: the lesson's demos, and the timelines that an exercise asks about."""
+    """All demos that can be recorded: the lesson's, and the timelines that an exercise asks about."""
     from lockstep.experiments.horovod.demos import DEMOS  # these need torch's worlds; a recording needs none of it
     from lockstep.experiments.horovod.specimens import timelines
 
@@ -89,7 +89,8 @@ def demo(name: str) -> Demo:
 
 
 def record(name: str, folder: Path = DATA) -> Path:
-    """Runs a demo and writes what it gave, with the date, the number of cores and the versions. No host, no path."""
+    """Run a demo and write its result to a file, with the date, the number of cores and the versions. No host, no
+    path."""
     made = {
         "date": date.today().isoformat(),
         "cores": os.cpu_count(),
@@ -104,8 +105,8 @@ def record(name: str, folder: Path = DATA) -> Path:
 
 
 def structure(value: Any) -> Any:
-    """What two runs of a demo have in common: keys, lengths and types, but no number and no time. Of a timeline, which
-    tensors there are, and how often each operation carried one."""
+    """What two runs of a demo have in common: keys, lengths and types, but no number and no time. For a timeline, its
+    tensors, and how often each operation carried one."""
     if _is_timeline(value):
         return [sorted(names(value).values()), counts(value).tensors]
     if isinstance(value, dict):
@@ -116,7 +117,7 @@ def structure(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """As it would come back from a file, so that a lesson sees the same with Horovod and without."""
+    """The result as it would be read back from a file, so that a lesson sees the same with Horovod and without."""
     return json.loads(json.dumps(value, allow_nan=False))
 
 
@@ -125,7 +126,7 @@ def _is_timeline(value: Any) -> bool:
 
 
 def _without_timelines(value: Any) -> Any:
-    """Each timeline as {ROWS: rows}, of which each has an event's values in the order of KEYS."""
+    """Each timeline as {ROWS: rows}, where each row has an event's values in the order of KEYS."""
     if _is_timeline(value):
         return {ROWS: [_row(event) for event in value]}
     if isinstance(value, dict):

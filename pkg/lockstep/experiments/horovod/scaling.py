@@ -1,7 +1,7 @@
-"""How well Horovod scaled, as published, and why one model scaled worse: what it has to send for what it computes.
+"""Horovod's scaling efficiency, as published, and why one model scaled worse: the bytes that it sends per operation.
 
 Efficiencies: Sergeev and Del Balso, Horovod, 2018 (arXiv:1802.05799), and Horovod's documentation of its benchmarks;
-``data/horovod_scaling.csv`` says for each where it stands. Layers of VGG-16: Simonyan and Zisserman, 2015
+``data/horovod_scaling.csv`` gives the place of each. Layers of VGG-16: Simonyan and Zisserman, 2015
 (arXiv:1409.1556), configuration D. The other models' parameters and multiplications for one image: torchvision's
 documentation of its weights ("num_params", "GFLOPS", which are multiply-adds there).
 """
@@ -20,7 +20,7 @@ TORCHVISION = {"Inception V3": (27_161_264, 5.71e9), "ResNet-101": (44_549_160, 
 
 
 class Layer(NamedTuple):
-    """``multiplications``: multiply-adds of the forward pass of one image."""
+    """A layer of VGG-16. ``multiplications``: multiply-adds of the forward pass of one image."""
 
     name: str
     parameters: int
@@ -41,7 +41,7 @@ def vgg16() -> list[Layer]:
 
 
 def largest(layers: list[Layer]) -> tuple[float, float]:
-    """Of all layers' parameters and multiplications, the percentages of the layer with the most parameters."""
+    """The layer with the most parameters: its share of all parameters and of all multiplications, in percent."""
     most = max(layers, key=lambda layer: layer.parameters)
     parameters = sum(layer.parameters for layer in layers)
     multiplications = sum(layer.multiplications for layer in layers)
@@ -49,7 +49,7 @@ def largest(layers: list[Layer]) -> tuple[float, float]:
 
 
 def scaling_table() -> Table:
-    """The published efficiencies, beside what each model sends for what it multiplies."""
+    """The published efficiencies, next to each model's ratio of bytes sent to multiplications."""
     layers = vgg16()
     sizes = {**TORCHVISION, "VGG-16": (sum(x.parameters for x in layers), sum(x.multiplications for x in layers))}
     rows = []

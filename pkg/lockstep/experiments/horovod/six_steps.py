@@ -1,7 +1,7 @@
-"""From the serial script to the distributed one in six small steps, each of which runs; and what happens without one.
+"""From the serial script to the distributed one in six small steps that all run; and what each of them is there for.
 
-The listings are made of the source of ``serial`` in script.py: each step replaces lines of it, and the last one is the
-source of ``distribute``. So what a lesson shows is what runs.
+The listings are made from the source of ``serial`` in script.py: each step replaces lines of it, and the last listing
+is the source of ``distribute``. So the code that a lesson shows is the code that runs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SAVE = '    save({"model": model.state_dict(), "optimizer": optimizer.state_dict
 
 
 class Change(NamedTuple):
-    """``part`` names it. ``old`` stands once in the listing."""
+    """An edit of the listing. ``part`` is its name. ``old`` occurs once in the listing."""
 
     part: str
     old: str
@@ -122,7 +122,8 @@ class Stage:
 
     @property
     def difference(self) -> str:
-        """The listing with "+ " before lines that are new, "- " before those that are gone, "  " before the others."""
+        """The listing as a diff: "+ " before lines that are new, "- " before those that are gone, " " before the
+        others."""
         lines = difflib.ndiff(self.before.splitlines(), self.source.splitlines())
         return "\n".join(line.rstrip() for line in lines if not line.startswith("?"))
 
@@ -138,7 +139,7 @@ def steps() -> list[Stage]:
 
 
 def without(part: str) -> str:
-    """The listing of the whole script without one of ``PARTS``. Without the sampler nobody tells it the epoch."""
+    """The listing of the whole script without one of ``PARTS``. Without the sampler, set_epoch goes, too."""
     if part not in PARTS:
         raise UsageError(f"There is no part {part!r} of the script.", f"Its parts are {', '.join(PARTS)}.")
     left_out = {part, "set_epoch"} if part == "sampler" else {part}
@@ -183,7 +184,8 @@ SHOWS = {"sampler": "times", "set_epoch": "orders", "wrap": "spread", "broadcast
 
 
 class Forgotten(NamedTuple):
-    """``what``: the field of `Measured` that shows it; its values ``without`` the part, and of the ``whole`` script."""
+    """What goes wrong without a part. ``what``: the field of `Measured` that shows it; its values ``without`` the part,
+    and of the ``whole`` script."""
 
     part: str
     what: str
@@ -202,8 +204,8 @@ def forgotten(part: str) -> Forgotten:
 
 @cache
 def measured(source: str) -> Measured:
-    """Of the listing of a script, such as ``steps()[2].source``. Loss and spread are rounded to 6 digits, since the
-    order of summands may differ from run to run. Each listing is run once in a session."""
+    """Run the listing of a script, such as ``steps()[2].source``, and measure it. Loss and spread are rounded to 6
+    digits, since the order of summands may differ from run to run. Each listing is run once in a session."""
     seen = evidence(source)
     epoch = TASK.rows // TASK.ranks if len(seen[0]["rows"]) == TASK.epochs * TASK.steps else TASK.rows
     by_rank = [list(chain.from_iterable(one["rows"])) for one in seen]
@@ -219,7 +221,7 @@ def measured(source: str) -> Measured:
 
 
 def evidence(source: str, task: Task = TASK) -> list[Evidence]:
-    """What is observed of a listing on the ranks of a task, by rank. Raises WorldUnavailable where Horovod is
+    """The observations of a listing on the ranks of a task, by rank. Raises WorldUnavailable where Horovod is
     missing."""
     require()
     starter.warm_up(MODULES)
@@ -231,7 +233,7 @@ def _on_rank(source: str, task: Task) -> Evidence:
 
 
 def compiled(source: str) -> Callable[..., Any]:
-    """The function ``train`` of a listing, which sees what script.py imports."""
+    """The function ``train`` of a listing, with the globals of script.py's imports."""
     names = dict(vars(script))
     exec(compile(source, "<a step of the script>", "exec"), names)
     train: Callable[..., Any] = names["train"]

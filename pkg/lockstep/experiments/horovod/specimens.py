@@ -1,4 +1,4 @@
-"""Small programs whose timelines are worth a look: all that Horovod fuses, and all that it does not."""
+"""Small programs whose timelines show what Horovod fuses, and what it does not."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MS = 1e-3
 
 
 def gradients(steps: Sequence[Mapping[str, int]], pauses: Mapping[str, float] | None = None) -> None:
-    """In each step all-reduces of tensors by name, with so many elements, of which none waits for another. ``pauses``
-    are seconds before a tensor is ready."""
+    """In each step, all-reduces of named tensors with so many elements, all started before any is waited for.
+    ``pauses`` are seconds before a tensor is ready."""
     import horovod.torch as hvd
 
     for sizes in steps:
@@ -29,7 +29,7 @@ def gradients(steps: Sequence[Mapping[str, int]], pauses: Mapping[str, float] | 
 
 
 def beside() -> None:
-    """All-reduces of two types in one step, with broadcasts before and all-gathers at the same time."""
+    """All-reduces of two types in one step, with broadcasts before them and all-gathers at the same time."""
     import horovod.torch as hvd
 
     for name in ("weight", "bias"):

@@ -1,5 +1,5 @@
-"""What a training script is tried on: a network, rows that can be told apart, a checkpoint. All from a seed, in
-float64, so that one step done otherwise shows at once."""
+"""A task for training scripts: a network, rows that can be told apart, a checkpoint. All of it from a seed, in float64,
+so that a single wrong step is visible at once."""
 
 # mypy: disable-error-code="no-untyped-call, var-annotated"
 
@@ -23,7 +23,7 @@ MOMENTUM = 0.9
 
 
 class Network(nn.Module):
-    """From rows (n, 3) to (n, 1). It has a buffer, ``middle``. ``frozen``: its second layer is not trained."""
+    """A network from rows (n, 3) to (n, 1), with a buffer, ``middle``. ``frozen``: its second layer is not trained."""
 
     middle: Tensor
 
@@ -42,7 +42,8 @@ class Network(nn.Module):
 
 @dataclass(frozen=True)
 class Task:
-    """Rows for ``steps`` steps an epoch. With a ``checkpoint``, on rank 0; with a ``frozen`` layer, or without."""
+    """Rows for ``steps`` steps an epoch. With or without a ``checkpoint``, on rank 0; with or without a ``frozen``
+    layer."""
 
     seed: int
     ranks: int
@@ -55,11 +56,11 @@ class Task:
 
     @property
     def rows(self) -> int:
-        """At most 1,024."""
+        """The number of rows, at most 1,024."""
         return self.ranks * self.batch * self.steps
 
     def model(self, rank: int) -> Network:
-        """This rank's own."""
+        """The model of this rank, with weights of its own."""
         return Network(self.seed + 1 + rank, self.frozen)
 
     def at(self, numbers: Tensor) -> Network:
@@ -71,7 +72,7 @@ class Task:
         return model
 
     def data(self) -> tuple[Tensor, Tensor]:
-        """x, (n, 3), of which the first column tells the row; y, (n, 1), of which each fourth is large."""
+        """x, (n, 3), whose first column identifies the row; y, (n, 1), every fourth of which is large."""
         drawn = torch.Generator().manual_seed(self.seed)
         x = torch.randint(-16, 17, (self.rows, COLUMNS), generator=drawn).double() / 8
         y = x[:, 1:2] - 2 * x[:, 2:] + torch.randn(self.rows, 1, generator=drawn).double() / 2
@@ -80,7 +81,7 @@ class Task:
         return x, y
 
     def saved(self) -> dict[str, Any]:
-        """The checkpoint: of a model with other weights than any rank's, of which the optimizer has made one step."""
+        """The checkpoint: of a model with other weights than any rank's, after one step of its optimizer."""
         model = self.model(-1)
         optimizer = torch.optim.SGD(model.parameters(), lr=self.ranks * self.rate, momentum=MOMENTUM)
         F.mse_loss(model(self.data()[0]), 2 * self.data()[1]).backward()
@@ -88,13 +89,13 @@ class Task:
         return copy.deepcopy({"model": model.state_dict(), "optimizer": optimizer.state_dict()})
 
     def arguments(self, rank: int) -> tuple[Any, ...]:
-        """Of a script on that rank: all but ``save``."""
+        """The arguments of a script on that rank, except for ``save``."""
         checkpoint = self.saved() if self.checkpoint and rank == 0 else None
         return self.model(rank), TensorDataset(*self.data()), checkpoint, self.epochs, self.batch, self.rate
 
 
 def told_rows(x: Tensor) -> list[int]:
-    """Which rows of the dataset these are; -1 for one that is none of them."""
+    """The numbers of these rows in the dataset; -1 for a row that is not in it."""
     numbers = (x.detach().double().reshape(-1, COLUMNS)[:, 0] * MOST).tolist()
     return [int(v) if v == int(v) and 0 <= v < MOST else -1 for v in numbers]
 

@@ -1,4 +1,4 @@
-"""Three decisions that lesson 07 leaves open: it asks for a line, and here the learner's line decides.
+"""Three programs with one decision left open, which lesson 07 asks for: they run the learner's line.
 
 ``negotiation.py``, ``timeline.py`` and ``elastic_training.py`` have the whole of each.
 """
@@ -32,7 +32,7 @@ CARRIED = "GLOO_ALLREDUCE"
 
 
 def negotiated(of_ranks: Sequence[Sequence[Names]], ready_now: ReadyNow) -> list[Names]:
-    """On a rank: the names that were all-reduced in each cycle. Rank 0 decides, by ``ready_now``."""
+    """A program for every rank: the names that were all-reduced in each cycle. Rank 0 decides, by ``ready_now``."""
     coming, counts = iter(of_ranks[dist.get_rank()]), Counter[str]()
     held: dict[str, torch.Tensor] = {}
     found: list[Names] = []
@@ -49,7 +49,7 @@ def negotiated(of_ranks: Sequence[Sequence[Names]], ready_now: ReadyNow) -> list
 
 
 def _answer(told: Sequence[Names | None], counts: Counter[str], ready_now: ReadyNow) -> Names | None:
-    """On rank 0, what all sum now; None when no rank has any more cycles."""
+    """On rank 0, the names to all-reduce now; None when no rank has any more cycles."""
     if all(names is None for names in told):
         return None
     counts.update(name for names in told for name in names or [])
@@ -60,7 +60,7 @@ def _answer(told: Sequence[Names | None], counts: Counter[str], ready_now: Ready
 
 
 def negotiated_table(ready_now: ReadyNow) -> Table:
-    """Three ranks, cycle by cycle: what each tells, and what all sum then."""
+    """Three ranks, cycle by cycle: what each reports, and what all sum then."""
     done = run(negotiated, CYCLES, ready_now, ranks=len(CYCLES), on="virtual").values[0]
     rows = [
         [f"{cycle}", *(", ".join(of_rank[cycle]) for of_rank in CYCLES), ", ".join(now) or "–"]
@@ -87,6 +87,6 @@ def _some(names: Sequence[str]) -> str:
 
 
 def goes_on_table(goes_on: GoesOn, runs: Iterable[Mapping[str, Any]]) -> Table:
-    """What the line says, beside what was seen: runs have "killed" (a step), "every" and "went on with"."""
+    """The line's result next to what was seen: runs have "killed" (a step), "every" and "went on with"."""
     rows = [[f"{r['killed']}", f"{r['every']}", f"{goes_on(r['killed'], r['every'])}", f"{r['went_on']}"] for r in runs]
     return Table("Killed by SIGKILL", ["in step", "a commit every", "your line", "went on with step"], rows)

@@ -1,7 +1,7 @@
-"""Which bytes each of four experts gets, after a short training with the load-balancing loss and one without it.
+"""Which bytes each of four experts gets, after a short training with and without the load-balancing loss.
 
-At a rate of 0.02 one expert has eaten all after 100 steps if nothing keeps it from that. The counts stand in the
-course's file: ``python -m lockstep.experiments.mixture_of_experts.assigned`` computes it anew, in a few seconds.
+At a learning rate of 0.02 and without the loss, one expert gets everything after 100 steps. The counts are recorded in
+the course's file: ``python -m lockstep.experiments.mixture_of_experts.assigned`` recomputes it, in a few seconds.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lockstep.experts.training import EXPERTS, Trained, bytes_of_experts, traine
 from lockstep.tables import Table, published
 
 RATE, SEED, STEPS = 0.02, 2, 100
-WAYS = {"with": 0.01, "without": 0.0}  # the balancing loss, and how much it counts
+WAYS = {"with": 0.01, "without": 0.0}  # the weight of the balancing loss
 FILE = "bytes_of_experts.csv"
 PROVENANCE = f"""\
 # How often each of {EXPERTS} experts computes which byte of pieces of the source of Python's standard library that it
@@ -22,11 +22,11 @@ PROVENANCE = f"""\
 # provenance: computed, on a CPU; python -m lockstep.experiments.mixture_of_experts.assigned computes this file anew.
 """
 
-Counts = Sequence[Counter[int]]  # by expert: how many of each byte
+Counts = Sequence[Counter[int]]  # for each expert, the count of each byte
 
 
 def recorded() -> dict[str, Counts]:
-    """The two trainings of the course's file."""
+    """The two trainings in the course's file."""
     found: dict[str, Counts] = {way: [Counter() for _ in range(EXPERTS)] for way in WAYS}
     for row in published("experiments/mixture_of_experts", FILE):
         found[row["way"]][int(row["expert"])][int(row["byte"])] = int(row["times"])
@@ -34,12 +34,12 @@ def recorded() -> dict[str, Counts]:
 
 
 def computed(steps: int = STEPS) -> dict[str, Counts]:
-    """The same, now."""
+    """The same trainings, computed now."""
     return {way: bytes_of_experts(trained(balance, RATE, steps, SEED).model) for way, balance in WAYS.items()}
 
 
 def written(found: Mapping[str, Counts]) -> str:
-    """The course's file with these counts in it."""
+    """The text of the course's file with these counts."""
     rows = [
         f"{way},{expert},{byte},{times}"
         for way, counts in found.items()
@@ -50,7 +50,7 @@ def written(found: Mapping[str, Counts]) -> str:
 
 
 def shares_table(runs: Mapping[str, Trained], every: int = 20) -> Table:
-    """For each training, how many per cent of the tokens each expert gets: means of ``every`` steps."""
+    """For each training, the percentage of the tokens that each expert gets, averaged over ``every`` steps."""
     rows = []
     for way, run in runs.items():
         for first in range(0, len(run.shares), every):

@@ -1,12 +1,12 @@
-"""The layer beside one made of torch's own parts: the same output, the same gradients, the same all-to-alls.
+"""The layer compared with one built from torch's own parts: the same output, gradients and all-to-alls.
 
-torch has no mixture of experts, as a module or as a way to shard one (there is no ``ExpertParallel`` among the styles
-of ``torch.distributed.tensor.parallel``; torchtitan has one of its own). It has the parts:
+torch has no mixture of experts, neither as a module nor as a way to shard one (there is no ``ExpertParallel`` among the
+styles of ``torch.distributed.tensor.parallel``; torchtitan has its own). It has the parts:
 
     here                     there
     dispatch.AllToAll        torch.distributed._functional_collectives.all_to_all_single_autograd
     experts one by one       torch.nn.functional.grouped_mm: all of a rank's in one product, their matrices stacked
-    gate.top_k_gate          Tensor.topk; of equal scores it may choose another one
+    gate.top_k_gate          Tensor.topk; ties may be resolved differently
 
 Source: torchtitan, ``torchtitan/models/moe`` and ``torchtitan/distributed/expert_parallel.py``, whose steps these are.
 """
@@ -22,9 +22,9 @@ from torch.distributed import _functional_collectives
 from torch.nn.functional import gelu, grouped_mm, linear
 
 from lockstep.events import Count
-from lockstep.experts.expert import Expert
 from lockstep.experts.expert_parallel import ExpertParallelMoE, experts_of
 from lockstep.experts.gate import TopKGate
+from lockstep.experts.serial import Expert
 from lockstep.tables import Table
 from lockstep.worlds import run
 
@@ -34,7 +34,7 @@ WIDTH, HIDDEN, EXPERTS, K, TOKENS = 32, 64, 8, 2, 48
 
 
 class Theirs(nn.Module):
-    """``ExpertParallelMoE`` with softmax after and without capacity, of torch's parts: x (T, d) to (T, d)."""
+    """``ExpertParallelMoE`` built from torch's parts, with softmax "after" and no capacity: x (T, d) to (T, d)."""
 
     def __init__(self, width: int, hidden: int, experts: int, k: int) -> None:
         super().__init__()
@@ -65,13 +65,13 @@ class Theirs(nn.Module):
 
 class Beside(NamedTuple):
     ranks: int
-    difference: float  # the largest of any number of the output or of a gradient
-    sent: Count  # all-to-alls of rank 0, and their bytes
+    difference: float  # the largest of any number in the output or a gradient
+    sent: Count  # all-to-alls of rank 0 and their bytes
     theirs: Count
 
 
 def passes(which: str) -> list[Tensor]:
-    """On a rank: output, and gradients by the input, the gate, all up and all down."""
+    """Runs on each rank: the output, and the gradients of the input, the gate, all ``up`` and all ``down``."""
     x = torch.randn(TOKENS, WIDTH, generator=torch.Generator().manual_seed(dist.get_rank())).requires_grad_()
     layer: Any = ours() if which == "ours" else Theirs(WIDTH, HIDDEN, EXPERTS, K)
     y = layer(x)

@@ -1,12 +1,13 @@
-"""The small GPT with its experts on K ranks: data-parallel but for the experts. A step beside one rank, and its memory.
+"""The small GPT with its experts on K ranks: expert parallelism, and data parallelism for the rest.
 
     rank 0                      rank 1                      K = 2, 4 experts
     2 pieces of the text        2 other pieces              every rank its own tokens
-    everything but experts      everything but experts      a replica each: gradients are added up
-    experts 0, 1                experts 2, 3                whole here only: tokens come and go
+    everything but experts      everything but experts      replicated: gradients are summed
+    experts 0, 1                experts 2, 3                not replicated: tokens come and go
 
-Each rank's loss is that of its pieces, divided by K, so that all losses add up to the mean of the batch
-(``expert_parallel``, (1)). The balancing loss is that of all ranks' tokens.
+A step is compared with the same step on one rank, in gradients and in memory. Each rank's loss is that of its pieces,
+divided by K, so that all losses add up to the mean over the batch (``expert_parallel``, (1)). The balancing loss is
+that of all ranks' tokens.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ Gradients = dict[str, list[Tensor]]
 
 class Found(NamedTuple):
     ranks: int
-    apart: float  # the largest difference of a gradient from one rank's
+    apart: float  # the largest difference of any gradient from one rank's
     parameters: int  # bytes on rank 0
-    exchanged: Count  # all-to-alls of rank 0, and their bytes
+    exchanged: Count  # all-to-alls of rank 0 and their bytes
 
 
 def model_of(ranks: bool, dtype: torch.dtype = torch.float64) -> MixtureGPT:
@@ -50,7 +51,7 @@ def batch() -> tuple[Tensor, Tensor]:
 
 
 def step() -> Gradients:
-    """On a rank: the gradients that it has after a backward pass, by their names on one rank."""
+    """Runs on each rank: its gradients after a backward pass, by the parameters' names in the one-rank model."""
     r, K = dist.get_rank(), dist.get_world_size()
     model = model_of(ranks=True)
     x, y = (t.chunk(K)[r] for t in batch())
@@ -58,14 +59,14 @@ def step() -> Gradients:
     for routing in model.routings:
         loss = loss + BALANCE * parts_of_losses(routing.scores, routing.experts)[0]
     loss.backward()  # type: ignore[no-untyped-call]
-    alone = [dist.new_group([rank]) for rank in range(K)][r]  # each expert is in one place
+    alone = [dist.new_group([rank]) for rank in range(K)][r]  # experts are not replicated
     add_up_gradients(model, alone)
     return {numbered(name, r * EXPERTS // K): [gradient(p)] for name, p in model.named_parameters()}
 
 
 @cache
 def alone() -> Gradients:
-    """The whole batch on one rank."""
+    """The gradients of the whole batch on one rank."""
     model, (x, y) = model_of(ranks=False), batch()
     loss = next_token_loss(model(x), y)
     for routing in model.routings:
@@ -81,7 +82,7 @@ def gradient(p: Tensor) -> Tensor:
 
 @cache
 def on(ranks: int) -> Found:
-    """A step on ``ranks`` ranks, which divide the experts and the pieces."""
+    """A step on ``ranks`` ranks; their number has to divide the experts and the pieces."""
     result, wanted = run(step, ranks=ranks, on="dgx-a100"), alone()
     apart = max(furthest(found, wanted) for found in result.values)
     return Found(ranks, apart, result.memory[0].peaks["parameters"], result.trace.counts()[0, "all_to_all"])

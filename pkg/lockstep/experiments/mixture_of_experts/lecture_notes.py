@@ -1,6 +1,6 @@
-"""What the notes say of mixtures of experts, in their words; our count beside it; and why.
+"""The lecture notes' statements on mixtures of experts, quoted, with our measurements and the reasons.
 
-Sources, besides those of ``models_table``: that GPT-4's architecture is not told, "GPT-4 technical report",
+Sources, in addition to those of ``models_table``: GPT-4's architecture is not disclosed, "GPT-4 technical report",
 arXiv:2303.08774, section 2; PaLM's "pipeline-free training", arXiv:2204.02311, section 4.
 """
 
@@ -11,18 +11,18 @@ import torch
 from lockstep.experiments.mixture_of_experts.gpt_on_ranks import CONTEXT, PIECES
 from lockstep.experiments.mixture_of_experts.published import row, steps_speedup
 from lockstep.experiments.mixture_of_experts.your_line import rows_of_experts
-from lockstep.experts.dense import NotesMixture
 from lockstep.experts.flops import NOTES, OPT, OPT_CONTEXT, OPT_VOCABULARY, dense_flops
 from lockstep.experts.models_table import MODELS, find, short
+from lockstep.experts.serial import NotesMixture
 from lockstep.tables import Table
 
 TOKENS, BF16 = 10, 2
 
 
 def corrections_table() -> Table:
-    """Sentence by sentence."""
+    """The notes' statements, one by one, with corrections."""
     rows = [*_samples(), *_sizes(), *_history()]
-    return Table("The notes on mixtures of experts", ["the notes", "we count", "why"], rows)
+    return Table("Common claims about mixtures of experts", ["a common claim", "we count", "why"], rows)
 
 
 def _samples() -> list[tuple[str, str, str]]:
@@ -62,7 +62,8 @@ def _sizes() -> list[tuple[str, str, str]]:
          f"{BF16 * maverick.active / 1e9:.0f}",
          "Compute is saved. Another token meets other experts, so all have to be in memory."),
         ("“Uses 14B active parameters” (LLaMA-4)", f"{short(maverick.active)}; {short(without)} without one expert",
-         "Each token meets two experts where there are any: a routed one, and the shared one."),
+         "Each token meets two experts where there are any: a routed one, and the shared one. That the claim omits "
+         "one is our guess."),
         ("“128 routed experts, 1 shared expert”", f"in {maverick.with_experts} of {maverick.layers} layers",
          "Right of Maverick. Scout has 16."),
     ]  # fmt: skip

@@ -1,12 +1,12 @@
-"""How long a layer of experts takes with given loads: imbalance is a straggler.
+"""The step time of a layer of experts with given loads: imbalance makes a straggler.
 
-    rank 0   │ all-to-all │▓▓▓▓▓▓▓▓▓▓ experts ▓▓▓▓▓▓▓▓▓▓│ all-to-all │      it has the expert that all want
+    rank 0   │ all-to-all │▓▓▓▓▓▓▓▓▓▓ experts ▓▓▓▓▓▓▓▓▓▓│ all-to-all │      it has the most popular expert
     rank 1   │ all-to-all │▓▓▓▓│·········· waits ·······│ all-to-all │
     rank 2   │ all-to-all │▓▓▓▓│·········· waits ·······│ all-to-all │
               tokens out                                 tokens back
 
-The program has no gate: who sends how much to whom is told, n[r][e] rows of rank r for expert e. So it runs without
-data at any size, ``loaded(loads).show()`` draws it, and its time is that of ``cost.experts.step_seconds``.
+The program has no gate: the loads are given, n[r][e] rows of rank r for expert e. So it runs without data at any size,
+``loaded(loads).show()`` draws its timeline, and its time is that of ``cost.experts.step_seconds``.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from lockstep.cost.experts import Loads, even_loads, rows, step_seconds, with_ca
 from lockstep.experts.dispatch import all_to_all
 from lockstep.experts.expert_parallel import experts_of
 from lockstep.machines import find
+from lockstep.show.chart import Chart
+from lockstep.show.curves import curves
 from lockstep.tables import Table
 from lockstep.worlds import Result, run
 
@@ -29,7 +31,7 @@ CLUSTER = "dgx-a100"
 
 
 def step(loads: Loads, width: int = WIDTH, hidden: int = HIDDEN, group: dist.ProcessGroup | None = None) -> None:
-    """On a rank: a training step of the layer, its backward pass written out."""
+    """Runs on each rank: a training step of the layer, with the backward pass written out."""
     r, E = dist.get_rank(group), len(loads[0])
     mine = experts_of(E, group)
     sent = [sum(loads[r][e] for e in experts) for experts in _placed(E, dist.get_world_size(group))]
@@ -52,14 +54,14 @@ def exchange_counts(E: int, group: dist.ProcessGroup | None) -> None:
 
 
 def forward(x: Tensor, y: Tensor, hidden: int) -> Tensor:
-    """An expert's two products."""
+    """The two matrix products of an expert; returns its hidden layer."""
     h = x @ x.new_empty(x.shape[1], hidden)
     torch.mm(h, x.new_empty(hidden, x.shape[1]), out=y)
     return h
 
 
 def backward(x: Tensor, h: Tensor, dy: Tensor, dx: Tensor) -> None:
-    """Its four: what is to change in both matrices, and in what came in."""
+    """Its four matrix products: the gradients of both matrices, of the hidden layer and of the input."""
     up, down = x.new_empty(x.shape[1], h.shape[1]), x.new_empty(h.shape[1], x.shape[1])
     dh = dy @ down.T
     torch.mm(dh, up.T, out=dx)
@@ -67,7 +69,7 @@ def backward(x: Tensor, h: Tensor, dy: Tensor, dx: Tensor) -> None:
 
 
 def _pieces(sizes: Sequence[int], *tensors: Tensor) -> list[tuple[Tensor, ...]]:
-    """Of each expert that has any rows."""
+    """The parts of the tensors for each expert that has any rows."""
     cut = [torch.split(t, list(sizes)) for t in tensors]
     return [pieces for pieces in zip(*cut, strict=True) if len(pieces[0])]
 
@@ -77,7 +79,7 @@ def _placed(E: int, K: int) -> list[range]:
 
 
 def loaded(loads: Loads, width: int = WIDTH, hidden: int = HIDDEN, on: str = CLUSTER) -> Result:
-    """The step on a simulated cluster, with a rank for each row of ``loads``; ``.show()`` draws it."""
+    """The step on a simulated cluster with a rank for each row of ``loads``; ``.show()`` draws its timeline."""
     return run(step, loads, width, hidden, ranks=len(loads), on=on, fake=True)
 
 
@@ -85,14 +87,14 @@ def loaded(loads: Loads, width: int = WIDTH, hidden: int = HIDDEN, on: str = CLU
 
 
 def skewed(ranks: int, experts: int, tokens: int, share: float) -> list[list[int]]:
-    """Expert 0 gets ``share`` of every rank's rows, the others the rest, evenly."""
+    """Loads in which expert 0 gets ``share`` of every rank's rows, and the others share the rest evenly."""
     first = round(share * tokens)
     rest = even_loads(ranks, experts - 1, tokens - first)
     return [[first, *of_rank] for of_rank in rest]
 
 
 def imbalance(loads: Loads) -> float:
-    """Rows of the busiest rank, by those of the mean: 1 is even, K the worst."""
+    """Rows of the busiest rank divided by the mean: from 1, even, to K, the worst."""
     received = [r.received for r in rows(loads)]
     return max(received) * len(received) / sum(received)
 
@@ -100,9 +102,8 @@ def imbalance(loads: Loads) -> float:
 def imbalance_table(
     shares: Sequence[float] = (1 / 8, 1 / 4, 1 / 2, 1), ranks: int = 8, line: Callable[[list[int]], float] | None = None
 ) -> Table:
-    """A step of ``ranks`` ranks with an expert each, where expert 0 gets a growing share of all tokens; and with places
-    for 1.25 times the mean, beyond which tokens are dropped. ``line``: a learner's ``imbalance``, of each rank's
-    rows."""
+    """A step of ``ranks`` ranks with one expert each, where expert 0 gets a growing share of all tokens; and the same
+    with a capacity factor of 1.25. ``line``: a learner's ``imbalance``, a function of the ranks' rows."""
     cluster, cells = find(CLUSTER), list[list[str]]()
     even = step_seconds(even_loads(ranks, ranks, TOKENS), WIDTH, HIDDEN, cluster)
     for share in shares:
@@ -125,3 +126,29 @@ def imbalance_table(
         "dropped",
     ]
     return Table(f"One layer of {ranks} experts on {ranks} simulated A100, {TOKENS} tokens each", head, cells)
+
+
+def imbalance_chart(
+    shares: Sequence[float] = (1 / 8, 1 / 4, 1 / 2, 3 / 4, 1),
+    ranks: int = 8,
+    line: Callable[[list[int]], float] | None = None,
+) -> Chart:
+    """The same as curves, in per cent: of the even step's time, and of all tokens that are dropped. By ``line``, a step
+    takes as many times the even one as the busiest rank has times the mean rows."""
+    cluster, found = find(CLUSTER), dict[str, dict[float, float]]()
+    even = step_seconds(even_loads(ranks, ranks, TOKENS), WIDTH, HIDDEN, cluster)
+    for share in shares:
+        loads = skewed(ranks, ranks, TOKENS, share)
+        kept, dropped = with_capacity(loads, round(1.25 * TOKENS / ranks))
+        values = {
+            "step": step_seconds(loads, WIDTH, HIDDEN, cluster) / even,
+            "step by your line": line([r.received for r in rows(loads)]) if line else None,
+            "step, capacity 1.25": step_seconds(kept, WIDTH, HIDDEN, cluster) / even,
+            "tokens dropped, capacity 1.25": dropped / (ranks * TOKENS),
+        }
+        for name, value in values.items():
+            if value is not None:
+                found.setdefault(name, {})[100 * share] = 100 * value
+    head = f"One layer of {ranks} experts on {ranks} simulated A100, {TOKENS} tokens each"
+    y = "% of even step, of tokens"
+    return curves(found, "% of all tokens want expert 0", y, head, spoken={"step": 50.0} if 1 / 2 in shares else None)

@@ -1,13 +1,13 @@
-"""Switch Transformers' Table 1 and its speed-up, read with care.
+"""Table 1 of Switch Transformers and the paper's speed-up, read with care.
 
 Table 1: 128 experts, 32 TPUv3 cores, and the hours until a quality is reached that T5-Base does not reach in 100,000
 steps. It compares mixtures with each other (Switch: top-1; MoE: top-2) and with T5-Large, which has 3.4 times the FLOPs
-of an example (425 to 124 billion, table 9).
+per example (425 to 124 billion, table 9).
 
     examples/s   a mixture with T5-Base's FLOPs is slower than T5-Base: gate, two all-to-alls, capacity
-    hours        and still sooner there than a larger dense model, since it needs fewer steps
+    hours        yet it reaches the quality earlier than a larger dense model, since it needs fewer steps
 
-The speed-up that the paper leads with, and the notes show (figure 5), is another one: 64 experts, "the same quality in
+The speed-up that the paper emphasises and the notes show (figure 5) is another one: 64 experts, "the same quality in
 one-seventh the time of the T5-Base", where T5-Base trains for 450,000 steps.
 
 Source: Fedus et al., arXiv:2101.03961, tables 1 and 9, figures 4 and 5.
@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from lockstep.tables import Table, published
 
-FLOPS_PER_EXAMPLE = {"T5-Base": 124e9, "T5-Large": 425e9}  # table 9; mixtures have T5-Base's
+FLOPS_PER_EXAMPLE = {"T5-Base": 124e9, "T5-Large": 425e9}  # table 9; the mixtures have those of T5-Base
 STEPS_OF_T5_BASE, STEPS_OF_SWITCH = 450_000, 60_000  # figure 4, to the same quality, 64 experts
 
 
@@ -50,7 +50,7 @@ def row(model: str, capacity_factor: float | None = None) -> Row:
 
 
 def switch_table() -> Table:
-    """Table 1, with each row's speed beside T5-Base's, and its time beside T5-Large's."""
+    """Table 1, with each row's speed relative to T5-Base, and its time relative to T5-Large."""
     base, large = row("T5-Base"), row("T5-Large")
     assert large.hours is not None
     lines = []
@@ -65,5 +65,5 @@ def switch_table() -> Table:
 
 
 def steps_speedup() -> float:
-    """Figure 4: how many times fewer steps. Each step takes longer, so that less is left of it in hours."""
+    """Figure 4: the ratio of the steps needed. Each step takes longer, so the ratio of the hours is smaller."""
     return STEPS_OF_T5_BASE / STEPS_OF_SWITCH

@@ -1,9 +1,9 @@
-"""Whether experts are worth it, in trainings as small as the course's: the last losses of a GPT with and without them.
+"""Do experts pay off in trainings as small as the course's? The final losses of a GPT with and without them.
 
-Two learning rates, two seeds each. Without a balancing loss one expert gets more than its share, and with the high rate
-and one of the seeds everything. The losses of the three ways overlap at both rates: seeds differ as much as ways.
+Two learning rates, two seeds each. Without a balancing loss one expert gets more than its share; with the high rate and
+one of the seeds, everything. The losses of the three ways overlap at both rates: seeds differ as much as ways.
 
-The runs stand in the course's file. ``python -m lockstep.experiments.mixture_of_experts.quality`` computes it anew
+The runs are recorded in the course's file: ``python -m lockstep.experiments.mixture_of_experts.quality`` recomputes it,
 in a minute.
 """
 
@@ -33,11 +33,11 @@ class End(NamedTuple):
     way: str  # "without" or "with" the balancing loss, or "dense"
     seed: int
     loss: float
-    largest: float | None  # share; None where there are no experts
+    largest: float | None  # share of an expert; None if there are none
 
 
 def recorded() -> list[End]:
-    """The runs of the course's file."""
+    """The runs in the course's file."""
     return [
         End(float(r["rate"]), r["way"], int(r["seed"]), float(r["loss"]), float(r["largest"]) if r["largest"] else None)
         for r in published("experiments/mixture_of_experts", FILE)
@@ -45,7 +45,7 @@ def recorded() -> list[End]:
 
 
 def computed(steps: int = STEPS, seeds: Sequence[int] = SEEDS) -> Iterator[End]:
-    """The same, now."""
+    """The same runs, computed now."""
     every = [(rate, way, seed) for rate in RATES for way in WAYS for seed in seeds]
     for rate, way, seed in counted(every, "Training", each=6.0):
         balance = WAYS[way]
@@ -62,7 +62,7 @@ def _mean(of_steps: Sequence[float]) -> float:
 
 
 def written(ends: Sequence[End]) -> str:
-    """The course's file with these runs in it."""
+    """The text of the course's file with these runs."""
     lines = [
         f"{e.rate:g},{e.way},{e.seed},{e.loss:.4f},{'' if e.largest is None else f'{e.largest:.4f}'}" for e in ends
     ]
@@ -70,7 +70,7 @@ def written(ends: Sequence[End]) -> str:
 
 
 def quality_table(ends: Sequence[End] | None = None) -> Table:
-    """A row for each rate and way, all seeds in it."""
+    """A row for each rate and way, with all seeds."""
     ends, rows = recorded() if ends is None else ends, []
     for rate, way in dict.fromkeys((e.rate, e.way) for e in ends):
         these = [e for e in ends if (e.rate, e.way) == (rate, way)]

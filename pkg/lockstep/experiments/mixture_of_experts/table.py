@@ -1,9 +1,9 @@
-"""Experts on ranks beside one rank: the same gradients and the same weights, for every way to route.
+"""Expert parallelism computes what one rank does: the same gradients and weights, with every way of routing.
 
 Each case trains two layers of experts for two steps with momentum, in float64, on W ranks, and again on one: a network
-of linear layers around two mixtures, with residual connections, 24 experts each unless a case has others. 37 tokens in
-unequal shares: of three ranks and more, rank 1 has none. The loss has the load-balancing loss and the z-loss of the
-whole batch in it.
+of linear layers around two mixtures, with residual connections, with 24 experts each unless a case has others. The 37
+tokens are split unevenly: if there are three ranks or more, rank 1 has none. The loss includes the load-balancing loss
+and the z-loss of the whole batch.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from lockstep.experts.balance import parts_of_losses
-from lockstep.experts.dense import SerialMoE
 from lockstep.experts.expert_parallel import ExpertParallelMoE, add_up_gradients, experts_and_replicas
 from lockstep.experts.gate import Routing, Softmax, TopKGate
+from lockstep.experts.serial import SerialMoE
 from lockstep.models import linear
 from lockstep.tables import Table
 from lockstep.tally import counted
@@ -27,10 +27,10 @@ from lockstep.worlds import run
 INPUTS, WIDTH, HIDDEN, OUTPUTS, EXPERTS, LAYERS = 7, 6, 5, 3, 24, 2
 TOKENS, STEPS, RATE, MOMENTUM = 37, 2, 0.1, 0.9
 BALANCE, Z = 0.01, 0.001
-ONE_GROUP = ((1, 1), (2, 2), (3, 3), (4, 4), (8, 8))  # W ranks, K of which have all experts together
+ONE_GROUP = ((1, 1), (2, 2), (3, 3), (4, 4), (8, 8))  # (W, K): W ranks in groups of K, each group with all experts
 REPLICAS = ((4, 2), (6, 3), (8, 2), (8, 4))
 
-State = dict[str, list[Tensor]]  # parameter -> its last gradient, and itself
+State = dict[str, list[Tensor]]  # parameter -> its last gradient and its value
 
 
 class Case(NamedTuple):
@@ -39,8 +39,8 @@ class Case(NamedTuple):
     softmax: Softmax = "after"
     noisy: bool = False
     capacity_factor: float | None = None
-    uneven: bool = False  # expert 0 of each layer is everybody's first choice
-    experts: int = EXPERTS  # the ranks that have them together divide it
+    uneven: bool = False  # expert 0 of each layer is every token's first choice
+    experts: int = EXPERTS  # K has to divide it
 
 
 CASES = (
@@ -56,7 +56,7 @@ CASES = (
 
 
 class Around(nn.Module):
-    """The network: linear, two mixtures with what goes past them, linear."""
+    """The network: a linear layer, two mixtures with residual connections, a linear layer."""
 
     def __init__(self, case: Case, mixtures: Sequence[nn.Module]) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class Around(nn.Module):
             nn.init.constant_(self.before.bias, 2.0)
 
     def forward(self, x: Tensor, draws: Sequence[Tensor], **how: Any) -> tuple[Tensor, list[Routing]]:
-        """(T, INPUTS) to (T, OUTPUTS), and where the tokens went in each layer."""
+        """(T, INPUTS) to (T, OUTPUTS), and the routing in each layer."""
         x, routings = self.before(x), list[Routing]()
         for mixture, normal in zip(self.mixtures, draws, strict=True):
             x = x + mixture(x, normal, **how)
@@ -84,14 +84,14 @@ def gate(case: Case, layer: int) -> TopKGate:
 
 
 def shares(W: int) -> list[int]:
-    """Tokens of each rank: as equal as can be, but from three ranks on rank 1 has none."""
+    """The tokens of each rank: as even as possible, but with three ranks or more rank 1 has none."""
     at_work = W - 1 if W > 2 else W
     sizes = [TOKENS // at_work + (r < TOKENS % at_work) for r in range(at_work)]
     return [sizes[0], 0, *sizes[1:]] if W > 2 else sizes
 
 
 def batch(case: Case) -> tuple[Tensor, Tensor, Tensor]:
-    """Inputs, targets, and the gate's draws for each layer."""
+    """Inputs, targets, and the noisy gate's samples for each layer."""
     drawn = torch.Generator().manual_seed(1)
     shapes = ((TOKENS, INPUTS), (TOKENS, OUTPUTS), (LAYERS, TOKENS, case.experts))
     x, y, normal = (torch.randn(shape, dtype=torch.float64, generator=drawn) for shape in shapes)
@@ -102,7 +102,7 @@ def batch(case: Case) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def all_cases(cases: Sequence[Case], K: int) -> list[State]:
-    """On a rank: what it has of each case's state."""
+    """Runs on each rank: its part of the state of each case."""
     experts_group, replicas = experts_and_replicas(K)
     return [trained(case, experts_group, replicas) for case in cases]
 
@@ -134,7 +134,7 @@ def trained(case: Case, experts_group: dist.ProcessGroup | None, replicas: dist.
 
 
 def alone(case: Case, W: int) -> State:
-    """The same batch on one rank; capacity holds in each of W shares."""
+    """The same batch on one rank; the capacity applies to each of W shares."""
     x, y, normal = batch(case)
     model = Around(case, [SerialMoE(gate(case, n), HIDDEN, n, 0, case.capacity_factor) for n in range(LAYERS)])
     sgd = torch.optim.SGD(model.parameters(), RATE, MOMENTUM)
@@ -154,7 +154,7 @@ def alone(case: Case, W: int) -> State:
 
 
 def states(model: nn.Module, first: int) -> State:
-    """By name in the serial model: ``first`` is the number of this rank's first expert."""
+    """The state by the parameters' names in the serial model; ``first`` is the index of this rank's first expert."""
     found = dict[str, list[Tensor]]()
     for name, p in model.named_parameters():
         assert p.grad is not None
@@ -163,20 +163,20 @@ def states(model: nn.Module, first: int) -> State:
 
 
 def numbered(name: str, first: int) -> str:
-    """mixtures.0.experts.1.up is mixtures.0.experts.7.up if this rank's first expert is number 6."""
+    """The name in the serial model: mixtures.0.experts.1.up is mixtures.0.experts.7.up if ``first`` is 6."""
     before, found, rest = name.partition(".experts.")
     number, _, after = rest.partition(".")
     return f"{before}{found}{int(number) + first}.{after}" if found else name
 
 
-# ---- beside each other
+# ---- compared
 
 
 def beside_one_rank(
     grids: Sequence[tuple[int, int]] = ONE_GROUP + REPLICAS, cases: Sequence[Case] = CASES, on: str = "dgx-a100"
 ) -> list[dict[str, Any]]:
-    """A row for each case and grid (W, K): the largest difference of any gradient or weight on any rank from the
-    one-rank run."""
+    """A row for each case and grid (W, K): the largest difference of any gradient or weight on any rank from one
+    rank's. It is infinite if a parameter is missing."""
     rows = []
     for W, K in counted(grids, "Training", each=3.0):
         result = run(all_cases, cases, K, ranks=W, on=on)
@@ -189,7 +189,7 @@ def beside_one_rank(
 
 
 def furthest(found: Mapping[str, Sequence[Tensor]], wanted: State) -> float:
-    """The largest difference of any number."""
+    """The largest absolute difference of any number."""
     pairs = [pair for name in found for pair in zip(found[name], wanted[name], strict=True)]
     return max((a - b).abs().max().item() for a, b in pairs)
 

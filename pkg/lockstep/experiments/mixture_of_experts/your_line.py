@@ -1,6 +1,6 @@
-"""Lesson 11's lines at work: what the learner's line says stands beside what is counted, and decides who computes what.
+"""Lesson 11's exercises in a line: the learner's function compared with counts, and used as a gate.
 
-``gate``, ``capacity`` and ``loads`` have the library's own of each.
+The library's own versions are in ``gate`` and ``balance``.
 """
 
 from __future__ import annotations
@@ -12,21 +12,20 @@ from torch import Tensor, nn
 
 from lockstep.datasets import library_text, text_batch
 from lockstep.experts.balance import load_balancing_loss, loads, z_loss
-from lockstep.experts.capacity import capacity, limited
-from lockstep.experts.dense import NotesMixture, SerialMoE, dense_mixture
-from lockstep.experts.gate import Routing, TopKGate, top_k_gate
+from lockstep.experts.gate import Routing, TopKGate, capacity, limited, top_k_gate
 from lockstep.experts.gpt import MixtureGPT
+from lockstep.experts.serial import NotesMixture, SerialMoE, dense_mixture
 from lockstep.experts.training import CONTEXT, EXAMPLES, EXPERTS, UNSEEN
 from lockstep.tables import Table
 
 TopK = Callable[[Sequence[float], int], Sequence[int]]  # (scores, k) -> experts
-Dropped = Callable[[Sequence[int], int], int]  # (rows that each expert is sent, its places) -> rows
+Dropped = Callable[[Sequence[int], int], int]  # (rows sent to each expert, its places) -> rows
 
 WIDTH, HIDDEN = 16, 32
 
 
 def rows_of_experts(mixture: nn.Module, x: Tensor) -> int:
-    """How many rows all experts of ``mixture`` compute together in a forward pass of ``x`` (T, d): they are watched."""
+    """The rows that all experts of ``mixture`` compute together in a forward pass of ``x`` (T, d), counted by hooks."""
     rows, experts = list[int](), mixture.experts
     assert isinstance(experts, nn.ModuleList)
     hooks = [e.register_forward_hook(lambda module, given, out: rows.append(len(given[0]))) for e in experts]
@@ -37,10 +36,10 @@ def rows_of_experts(mixture: nn.Module, x: Tensor) -> int:
 
 
 def rows_table(tokens: int = 10, experts: int = 4) -> Table:
-    """The notes' sample, and mixtures with a top k: what their experts compute, and how far that is from the form that
-    computes everything and weighs with zeros."""
+    """The notes' sample, and mixtures with a top k: the rows that their experts compute, and the difference from the
+    dense form, in which all experts compute everything."""
     x = torch.randn(tokens, WIDTH, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    rows = [["the notes’ sample", "all", str(rows_of_experts(NotesMixture(WIDTH, experts).double(), x)), "", ""]]
+    rows = [["a common sample", "all", str(rows_of_experts(NotesMixture(WIDTH, experts).double(), x)), "", ""]]
     for k in (2, 1):
         serial = SerialMoE(TopKGate(WIDTH, experts, k, "before", dtype=torch.float64), HIDDEN)
         apart = [f"{(a - b).abs().max().item():.0e}" for a, b in zip(*both_forms(serial, x), strict=True)]
@@ -50,7 +49,7 @@ def rows_table(tokens: int = 10, experts: int = 4) -> Table:
 
 
 def both_forms(serial: SerialMoE, x: Tensor) -> list[list[Tensor]]:
-    """The sparse form and the dense one, with the same routing: each its output, and all its gradients in a row."""
+    """The output and the flattened gradients of the sparse form, and those of the dense form with the same routing."""
     found = []
     for form in (lambda: serial(x), lambda: dense_mixture(x, serial.gate(x), list(serial.experts))):
         y: Tensor = form()
@@ -60,7 +59,7 @@ def both_forms(serial: SerialMoE, x: Tensor) -> list[list[Tensor]]:
 
 
 def weights_table(scores: Sequence[float] = (2.0, 1.0, 0.0)) -> Table:
-    """The weights of a token, with the softmax after the choice and before it."""
+    """The weights of a token, with the softmax after and before the top k."""
     rows = []
     for k in (2, 1):
         for way in ("after", "before"):
@@ -72,7 +71,7 @@ def weights_table(scores: Sequence[float] = (2.0, 1.0, 0.0)) -> Table:
 
 
 def noise_table(top_k: TopK, scores: Sequence[float] = (1.0, 0.9), tokens: int = 1000) -> Table:
-    """Tokens that are all alike, through the learner's gate, with more and more noise on their scores."""
+    """Identical tokens through the learner's gate, with more and more noise on their scores."""
     normal = torch.randn(tokens, len(scores), generator=torch.Generator().manual_seed(0))
     rows = []
     for size in (0.0, 0.1, 1.0):
@@ -84,7 +83,7 @@ def noise_table(top_k: TopK, scores: Sequence[float] = (1.0, 0.9), tokens: int =
 
 
 def losses_table(experts: int = 8, tokens: int = 64) -> Table:
-    """The two losses, of tokens that have one high score each."""
+    """The two losses for tokens with one high score each."""
     rows = []
     for name, size, all_to_one in (
         ("spread evenly", 10, False),
@@ -100,7 +99,7 @@ def losses_table(experts: int = 8, tokens: int = 64) -> Table:
 
 
 def routing_of(model: MixtureGPT) -> Routing:
-    """Where the tokens of a batch go that no training draws."""
+    """The routing of a batch that is never used in training."""
     x, _ = text_batch(library_text(), EXAMPLES, CONTEXT, seed=UNSEEN)
     with torch.no_grad():
         model(x)
@@ -109,7 +108,7 @@ def routing_of(model: MixtureGPT) -> Routing:
 
 
 def dropped_table(dropped: Dropped, model: MixtureGPT) -> Table:
-    """An untrained gate and that of ``model`` with more and more places: who is dropped, by the line and counted."""
+    """An untrained gate and that of ``model`` with growing capacity: the tokens dropped, by the line and counted."""
     rows = []
     for name, gpt in (("untrained", MixtureGPT(EXPERTS)), ("trained", model)):
         routing = routing_of(gpt)
@@ -128,7 +127,7 @@ def dropped_table(dropped: Dropped, model: MixtureGPT) -> Table:
 
 
 def priority_table(factor: float = 1.0) -> Table:
-    """Who is dropped by an untrained gate: those who come last, or those who weigh least."""
+    """The tokens dropped by an untrained gate: those that come last, or those with the lowest weights."""
     routing, rows = routing_of(MixtureGPT(EXPERTS)), []
     place = torch.arange(len(routing.kept)).unsqueeze(1)
     for name, by_weight in (("in the order of tokens", False), ("by falling weight", True)):

@@ -1,4 +1,4 @@
-"""A model with parallel branches: all on one GPU, one after another, or each on a GPU of its own, all at once."""
+"""A model with parallel branches: all on one GPU, one after another, compared with one GPU per branch, all at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEPTH, FLAT = 4, Flat()  # layers of a branch; their width, and the batch
 
 
 def passes(branches: int, flat: Flat) -> None:
-    """On a rank: a forward and a backward pass. With one rank all branches are on it."""
+    """Runs on each rank: a forward and a backward pass. A single rank has all branches."""
     x = torch.ones(flat.batch, flat.width)
     if dist.get_world_size() == 1:
         model = nn.ModuleList([flat.chunk(DEPTH) for _ in range(branches)])
@@ -32,7 +32,7 @@ def executed(branches: int, ranks: int, flat: Flat = FLAT) -> Result:
 
 
 def branches_table(counts: Sequence[int] = (2, 4, 8), flat: Flat = FLAT) -> Table:
-    """How many times as fast all branches are at once, and what travels for that."""
+    """The speedup from running all branches at once, and the collectives that it takes."""
     rows = []
     for K in counts:
         alone, together = executed(K, 1, flat), executed(K, K, flat)

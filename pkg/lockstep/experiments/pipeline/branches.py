@@ -1,17 +1,17 @@
-"""A model with parallel branches: each rank computes one, all at the same time. No pipeline is needed for that.
+"""A model with parallel branches: each rank computes one, all at the same time. That needs no pipeline.
 
             ┌─ branch 0 ─┐                 rank 0, which also has what comes before and after
     x ─ (1) ┼─ branch 1 ─┼ (2) ─ y         rank 1
             └─ branch 2 ─┘                 rank 2
 
-    (1) spread    forward: broadcast x          backward: add up what the branches want changed in x
-    (2) collect   forward: add up the outputs   backward: broadcast the gradient of y
+    (1) spread    forward: broadcast x          backward: sum the branches' gradients of x
+    (2) collect   forward: sum the outputs      backward: broadcast the gradient of y
 
-Each is the other one backwards. The branches' outputs are added up, as in ResNeXt. Who concatenates them, as Inception,
-adds up outputs that are zero outside of their columns. Layers in a row wait for each other; branches run at the same
-time, and the slowest one decides.
+Each is the adjoint of the other. The branches' outputs are summed, as in ResNeXt; concatenation, as in Inception, is a
+sum of outputs that are zero outside their own columns. Consecutive layers wait for each other; branches run at the same
+time, and the slowest one determines the time.
 
-Cost: a broadcast and a reduce, forward; the same backward.
+Cost: a broadcast and a reduce in the forward pass, and again in the backward pass.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 
 class Spread(torch.autograd.Function):
-    """(1) ``x`` of rank 0 of the group, on every rank; what the others pass only says its shape."""
+    """(1) ``x`` of rank 0 of the group, on every rank; the other ranks pass a tensor of its shape."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, group: dist.ProcessGroup | None) -> Tensor:
@@ -50,8 +50,8 @@ class Collect(torch.autograd.Function):
 
 
 class Branched(nn.Module):
-    """``branch`` is this rank's. Call it on every rank of the group, and go backward on every rank: rank 0 from its
-    loss, the others from what they got, with any gradient (``out.sum().backward()``)."""
+    """A module in which each rank of the group has its own ``branch``. Every rank calls it, and every rank runs the
+    backward pass: rank 0 from its loss, the others from their output, with any gradient (``out.sum().backward()``)."""
 
     def __init__(self, branch: nn.Module, group: dist.ProcessGroup | None = None) -> None:
         super().__init__()

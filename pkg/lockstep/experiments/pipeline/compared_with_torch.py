@@ -1,13 +1,14 @@
-"""The worker beside torch.distributed.pipelining: the same gradients, and the same bytes in the same messages.
+"""The worker compared with torch.distributed.pipelining: the same gradients, and the same bytes in the same messages.
 
-torch's ``Pipe`` of ``torch.distributed.pipeline.sync``, which many texts still show, is gone; ``torch.distributed.
-pipelining`` took its place: a ``PipelineStage`` on each rank, and a schedule that is given all stages of its rank.
+``Pipe`` in ``torch.distributed.pipeline.sync``, which many texts still show, has been removed. Its replacement,
+``torch.distributed.pipelining``, has a ``PipelineStage`` on each rank, and a schedule that is given all stages of its
+rank.
 
-Both train an MLP for two steps with momentum, in float64: 24 examples in 4 micro-batches. torch's schedules want
-micro-batches of equal sizes, since they divide gradients by their number; ours may differ (``pipeline.equality``).
+Both train an MLP for two steps with momentum, in float64, on 24 examples in 4 micro-batches. torch's schedules require
+micro-batches of equal size, since they divide gradients by their number; ours may differ (``equality``).
 
-In its first step torch also sends what each activation is like, shape and type: six short messages between two places.
-Ours is told the shapes.
+In its first step torch also sends the shape and the dtype of each activation: six short messages between two places.
+Our worker is given the shapes.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ CHUNKS: Mapping[str, int] = {"gpipe": 1, "one_f_one_b": 1, "interleaved": 2}
 
 def beside_torch(ranks: Sequence[int] = (2, 4), on: str = "dgx-a100") -> list[dict[str, Any]]:
     """A row for each schedule and number of ranks: the largest difference of any gradient or weight from torch's run
-    and from one rank's; activations and gradients that all ranks sent, and seconds, of ours and of torch's."""
+    and from one rank's; the activations and gradients sent by all ranks, and the seconds, for ours and for torch's."""
     rows = []
     for K in ranks:
         for schedule, v in CHUNKS.items():
@@ -60,7 +61,7 @@ def beside_torch(ranks: Sequence[int] = (2, 4), on: str = "dgx-a100") -> list[di
 
 
 def beside_torch_table(ranks: Sequence[int] = (2, 4)) -> Table:
-    """``beside_torch`` on the virtual cluster, in words."""
+    """``beside_torch`` on the virtual cluster, as a table."""
     head = ["schedule", "K", "apart from torch's", "apart from one rank", "messages", "torch's", "bytes", "torch's"]
     rows = [
         [row["schedule"], str(row["K"]), *(f"{row[name]:.0e}" for name in ("from torch's", "from one rank")),
@@ -71,13 +72,13 @@ def beside_torch_table(ranks: Sequence[int] = (2, 4)) -> Table:
 
 
 def sent(trace: Trace, short: bool = False) -> Count:
-    """Activations and gradients; or ``short`` messages, which tell their shapes."""
+    """The activations and gradients sent; or with ``short``, the messages that hold their shapes."""
     chosen = [e.nbytes for e in trace.of_kind("send") if (e.nbytes < SHORTEST) == short]
     return Count(len(chosen), sum(chosen))
 
 
 def trained(schedule: str, v: int) -> State:
-    """On a rank: ours."""
+    """Runs on each rank: the training with our worker."""
     stage, stages = dist.get_rank(), dist.get_world_size()
     chunks, shapes = chunks_of_stage(WIDTHS, stage, stages, v, dtype=torch.float64)
     sgd = torch.optim.SGD([p for c in chunks for p in c.parameters()], RATE, MOMENTUM)
@@ -89,7 +90,7 @@ def trained(schedule: str, v: int) -> State:
 
 
 def trained_by_torch(schedule: str, v: int) -> State:
-    """On a rank: torch's."""
+    """Runs on each rank: the same with torch's pipeline."""
     stage, stages = dist.get_rank(), dist.get_world_size()
     chunks, _ = chunks_of_stage(WIDTHS, stage, stages, v, dtype=torch.float64)
     sgd = torch.optim.SGD([p for c in chunks for p in c.parameters()], RATE, MOMENTUM)
@@ -104,7 +105,7 @@ def trained_by_torch(schedule: str, v: int) -> State:
 def torchs_step(
     schedule: str, chunks: Sequence[nn.Module], loss: Callable[[Tensor, Tensor], Tensor], micro_batches: int
 ) -> Callable[[Tensor, Tensor], None]:
-    """A function that computes the gradients of a step of torch's pipeline."""
+    """A function of (x, target) that computes the gradients of one step with torch's pipeline."""
     stage, stages = dist.get_rank(), dist.get_world_size()
     places = stages * len(chunks)
     mine: list[Any] = [

@@ -1,7 +1,7 @@
-"""The pipeline beside one rank: the same gradients and the same weights, for every schedule.
+"""A pipeline computes what one rank does: the same gradients and the same weights, with every schedule.
 
-Each case trains an MLP for two steps with momentum, in float64, on K ranks, and again on one. 23 examples in
-micro-batches of different sizes, 9 layers on 1 to 8 stages: nothing divides.
+Each case trains an MLP for two steps with momentum, in float64, on K ranks, and again on one. Nothing divides evenly:
+23 examples in micro-batches of different sizes, and 9 layers on 1 to 8 stages.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Case(NamedTuple):
     chunks: int = 1
 
     def possible(self, K: int) -> bool:
-        """Whether K stages can have it."""
+        """Whether the case can run on K stages."""
         return K * self.chunks <= len(WIDTHS) - 1 and (self.chunks == 1 or self.micro_batches % K == 0)
 
     def __str__(self) -> str:
@@ -57,8 +57,7 @@ CASES = (
 
 
 def beside_one_rank(ranks: Sequence[int] = (1, 2, 3, 4, 8), on: str = "dgx-a100") -> list[dict[str, Any]]:
-    """A row for each case and number of ranks: the largest difference of any gradient or weight on any rank from the
-    one-rank run."""
+    """A row for each case and number of ranks: the largest difference of any gradient or weight from one rank's."""
     rows = []
     for K in ranks:
         cases = [case for case in CASES if case.possible(K)]
@@ -72,8 +71,8 @@ def beside_one_rank(ranks: Sequence[int] = (1, 2, 3, 4, 8), on: str = "dgx-a100"
 
 
 def gradients_table(ranks: Sequence[int] = (1, 2, 3, 4, 8)) -> Table:
-    """``beside_one_rank`` on the virtual cluster: a column for each number of ranks, a dash where the schedule does not
-    allow it."""
+    """``beside_one_rank`` on the virtual cluster: a column for each number of ranks, and a dash where the schedule does
+    not allow it."""
     apart = {(row["schedule"], row["m"], row["K"]): row["apart"] for row in beside_one_rank(ranks)}
     rows = [
         [name, str(m), *(f"{apart[name, m, K]:.0e}" if (name, m, K) in apart else "–" for K in ranks)]
@@ -85,14 +84,14 @@ def gradients_table(ranks: Sequence[int] = (1, 2, 3, 4, 8)) -> Table:
 
 
 def beside(cases: Sequence[Case]) -> tuple[list[State], list[State]]:
-    """On a rank: its part of each case; and on rank 0 what the case is alone. (There, because a rank has torch's
-    optimizers loaded, and a notebook need not.)"""
+    """Runs on each rank: its part of each case, and on rank 0 also the one-rank run. (It runs there because a rank has
+    torch's optimizers loaded, and a notebook may not.)"""
     K = dist.get_world_size()
     return all_cases(cases), [alone(case, K) for case in cases if dist.get_rank() == 0]
 
 
 def all_cases(cases: Sequence[Case]) -> list[State]:
-    """On a rank."""
+    """Runs on each rank: its part of each case."""
     return [trained(case) for case in cases]
 
 
@@ -111,7 +110,7 @@ def trained(case: Case, group: dist.ProcessGroup | None = None) -> State:
 
 
 def alone(case: Case, K: int) -> State:
-    """The same on one rank."""
+    """The same case on one rank."""
     layers = cuts(len(WIDTHS) - 1, K * case.chunks)
     places = [chunk(WIDTHS, indices, dtype=torch.float64) for indices in layers]
     sgd = torch.optim.SGD([p for module in places for p in module.parameters()], RATE, MOMENTUM)
@@ -139,18 +138,18 @@ def batch() -> tuple[Tensor, Tensor]:
 
 
 def parts(micro_batches: int) -> tuple[list[Tensor], list[Tensor]]:
-    """The batch in micro-batches, which differ by one example where they must."""
+    """The batch in micro-batches, whose sizes differ by at most one example."""
     x, target = batch()
     return list(x.tensor_split(micro_batches)), list(target.tensor_split(micro_batches))
 
 
 def loss(output: Tensor, target: Tensor) -> Tensor:
-    """The mean over the examples, so that micro-batches of different sizes can be told from wrong weights."""
+    """The mean over the examples, so that a wrong weighting of micro-batches of different sizes shows."""
     return F.mse_loss(output, target)
 
 
 def furthest(found: State, wanted: State) -> float:
-    """The largest difference of any number; infinite if a layer is missing."""
+    """The largest absolute difference of any number; infinite if a layer is missing."""
     if found.keys() != wanted.keys():
         return float("inf")
     pairs = [pair for index in wanted for pair in zip(found[index], wanted[index], strict=True)]

@@ -1,8 +1,8 @@
-"""One small GPT under each schedule and under torch's pipeline: the losses of one rank, whoever computes what when.
+"""A small GPT trained with each schedule and with torch's pipeline: the losses are those of one rank with all of them.
 
-The text is the source of Python's own library, which every machine has. All take the same steps on the same batches.
-With a flush the losses are those of one rank. PipeDream makes an update for each micro-batch: that is another training,
-and its losses are means over a step's micro-batches, each before its update.
+The text is the source of Python's standard library, which every machine has. All take the same steps on the same
+batches. With a flush the losses equal those of one rank. PipeDream updates after every micro-batch, which is another
+training: its losses are means over the micro-batches of a step, each before its update.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lockstep.worlds import Result, run
 SIZES: dict[str, Any] = {"vocabulary": 128, "width": 64, "layers": 6, "context": 16}
 TEXT, EXAMPLES, MICRO_BATCHES, STEPS, RATE, RANKS = 50_000, 8, 4, 2, 1e-3, 4
 TORCHS = "torch’s 1F1B"
-METHODS: Mapping[str, tuple[str, int]] = {  # the schedule, and how many chunks a stage has
+METHODS: Mapping[str, tuple[str, int]] = {  # the schedule, and the number of chunks on a stage
     "naive": ("naive", 1),
     "GPipe": ("gpipe", 1),
     "GPipe, re-materialised": ("gpipe, re-materialised", 1),
@@ -41,7 +41,7 @@ METHODS: Mapping[str, tuple[str, int]] = {  # the schedule, and how many chunks 
 
 
 class Trained(NamedTuple):
-    """Losses, step by step; the most bytes that a rank held; bytes that all ranks sent in a step."""
+    """The loss of each step; the peak memory of a rank, and the bytes sent by all ranks in a step."""
 
     losses: list[float]
     held: int
@@ -49,7 +49,7 @@ class Trained(NamedTuple):
 
 
 def chunks_of(stage: int, stages: int, chunks: int) -> tuple[list[nn.Module], list[tuple[int, ...]]]:
-    """This stage's parts of the GPT, and the shape of one example of each part's input: tokens, or their vectors."""
+    """This stage's parts of the GPT, and the shape of one example of each part's input: tokens or their vectors."""
     layers, context, width = list(gpt_layers(**SIZES)), SIZES["context"], SIZES["width"]
     parts = cuts(len(layers), stages * chunks)
     mine = [parts[place(c, stage, stages)] for c in range(chunks)]
@@ -58,7 +58,7 @@ def chunks_of(stage: int, stages: int, chunks: int) -> tuple[list[nn.Module], li
 
 
 def trained(method: str) -> list[float]:
-    """On a rank: the losses of all steps, on the last stage's; nothing elsewhere."""
+    """Runs on each rank: the losses of all steps on the last stage, [] on the others."""
     schedule, v = METHODS[method]
     stage, stages = dist.get_rank(), dist.get_world_size()
     chunks, shapes = chunks_of(stage, stages, v)
@@ -99,7 +99,7 @@ def torchs(chunks: list[nn.Module], adam: torch.optim.Adam) -> Callable[[Tensor,
         adam.zero_grad()
         gradients(x, y)
         adam.step()
-        return sum(one.item() for one in seen[-MICRO_BATCHES:]) / MICRO_BATCHES  # at first torch tries the loss once
+        return sum(one.item() for one in seen[-MICRO_BATCHES:]) / MICRO_BATCHES  # torch tries the loss once at first
 
     return step
 

@@ -1,7 +1,7 @@
-"""What the ranks of a pipeline hold and send in a step, measured beside ``cost.pipeline``, stage by stage.
+"""Memory and traffic of each stage of a pipeline in one step, measured and compared with ``cost.pipeline``.
 
-The model is an MLP of equal layers, so that every stage has as many bytes of each kind. A step runs with data on the
-virtual cluster; memory is counted by kind, as it is used.
+The model is an MLP of equal layers, so that every stage has the same number of bytes of each kind. A step runs with
+data on the virtual cluster; memory is counted by kind, as it is used.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ KINDS = ("parameters", "gradients", "optimizer state", "activations")
 
 
 def one_step(schedule: str, m: int, layers: int, v: int = 1) -> None:
-    """On a rank: ``layers`` layers of each chunk."""
+    """Runs on each rank: a step with ``layers`` layers in each chunk."""
     s, p = dist.get_rank(), dist.get_world_size()
     chunks, shapes = chunks_of_stage([WIDTH] * (layers * p * v + 1), s, p, v)
     sgd = torch.optim.SGD([w for c in chunks for w in c.parameters()], 0.1, 0.9)
@@ -42,12 +42,12 @@ def executed(schedule: str, p: int, m: int, layers: int = 2, v: int = 1) -> Resu
 
 
 def told(schedule: str, s: int, p: int, m: int, layers: int = 2) -> Resident:
-    """The formula for such a stage."""
+    """The formula's prediction for such a stage."""
     return resident(schedule, s, p, m, layers, A, 4 * layers * (WIDTH * WIDTH + WIDTH))
 
 
 def memory_table(p: int = 4, m: int = 8, schedules: Sequence[str] = MEASURED) -> Table:
-    """Each kind's worst moment, measured and by the formula. (What is over 0 is the losses: a few numbers.)"""
+    """The peak of each kind of memory, measured and by the formula. (A difference is the losses: a few numbers.)"""
     rows = []
     for schedule in schedules:
         for s, memory in enumerate(executed(schedule, p, m).memory):
@@ -61,7 +61,7 @@ def memory_table(p: int = 4, m: int = 8, schedules: Sequence[str] = MEASURED) ->
 
 
 def sent_table(p: int = 4, m: int = 8) -> Table:
-    """Bytes that each stage sends, from the trace and by the formula; interleaved with two chunks and with three."""
+    """Bytes sent by each stage, from the trace and by the formula; interleaved with two and with three chunks."""
     rows = []
     for schedule, v in [*((name, 1) for name in (*MEASURED, "zb_h1")), ("interleaved", 2), ("interleaved", 3)]:
         trace = executed(schedule, p, m, 1, v).trace

@@ -1,4 +1,4 @@
-"""A profile of a model's layers: what PipeDream's partitioner wants to know of each, measured on a rank.
+"""A profile of a model's layers, measured on a rank: the input to PipeDream's partitioner.
 
 On the virtual cluster, ``run(profile, layers, x, ranks=1, on="dgx-a100")``, the seconds are those of the simulated
 device. Elsewhere they are this machine's, medians of several passes.
@@ -13,11 +13,11 @@ from statistics import median
 import torch
 from torch import Tensor, nn
 
-from lockstep.pipeline.pipedream_partition import Layer
+from lockstep.pipeline.stage_partition import Layer
 
 
 def profile(layers: Sequence[nn.Module], x: Tensor, repeats: int = 3) -> list[Layer]:
-    """A row for each layer, with the minibatch ``x`` through all of them."""
+    """Seconds, activation bytes and weight bytes of each layer, for the minibatch ``x`` through all of them."""
     rows = []
     for layer in layers:
         with torch.no_grad():

@@ -1,4 +1,4 @@
-"""What the notes say of model parallelism and of pipelines, in their words; our count beside it; and why."""
+"""The lecture notes' statements on model and pipeline parallelism, quoted, with our measurements and the reasons."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from importlib.util import find_spec
 
 from lockstep.experiments.pipeline import notes_sample, placement
 from lockstep.experiments.pipeline.data_or_model import measured
-from lockstep.experiments.pipeline.training import ALONE, DATA, speedup
+from lockstep.experiments.pipeline.training import ALONE, DATA, Flat, speedup
 from lockstep.tables import Table
 from lockstep.worlds import run
 
 GONE, THERE = "torch.distributed.pipeline", "torch.distributed.pipelining"
-EXAMPLES = 16_384  # of the notes' sample: with their 64, messages take longer than computing
+EXAMPLES = 16_384  # in the notes' sample: with their 64, messages take longer than computation
 
 
 def in_turn() -> float:
-    """Seconds in which both GPUs of the notes' first sample compute at once."""
+    """Seconds in which both GPUs of the notes' first sample compute at the same time."""
     return notes_sample.at_once(
         run(notes_sample.trained, "naive", 1, EXAMPLES, ranks=2, on="dgx-a100", fake=True).trace
     )
@@ -26,14 +26,17 @@ def installed(module: str) -> bool:
 
 
 def data_or_model_table(K: int = 8) -> Table:
-    """The notes' table, whole: data parallelism and model parallelism, each row counted on K simulated A100."""
+    """The notes' whole table of data and model parallelism, each row measured on K simulated A100."""
     found = {row.way: row for row in measured(K)}
     alone, data, naive, pipe = (found[way] for way in (ALONE, DATA, "naive", "one_f_one_b"))
+    m, whole = Flat().micro_batches, speedup("naive", K, 1)
     rows = [
         ("Throughput", "Data parallel: Increases", f"{data.speedup:.2f} times one GPU",
          "Right. It is not 8: each rank makes the whole update, and waits for the all-reduce."),
-        ("", "Model parallel: Decreases", f"naive {naive.speedup:.2f}, 1F1B {pipe.speedup:.2f} times",
-         "Right of naive stages. Micro-batches under way at once make it a pipeline."),
+        ("", "Model parallel: Decreases", f"naive, {m} micro-batches one after another: {naive.speedup:.2f} times; the "
+         f"batch in one piece: {whole:.2f}; 1F1B, {m} micro-batches: {pipe.speedup:.2f}",
+         "Right of naive stages that get the batch in pieces: small pieces are slower, and still one stage works at a "
+         "time. In one piece they are as fast as one GPU. Several micro-batches under way make it a pipeline."),
         ("Implementation", "Data parallel: Relatively straightforward", f"{data.code} lines of our library", "Right."),
         ("", "Model parallel: More difficult", f"{pipe.code} lines", "Right; and the model has to be cut."),
         ("Communication", "Data parallel: Low to moderate", f"{data.sent / 1e6:,.0f} MB sent by a rank",
@@ -45,18 +48,20 @@ def data_or_model_table(K: int = 8) -> Table:
          f"{alone.memory / 1e9:.2f}", "Right: it saves no memory."),
         ("", "Model parallel: Models with large memory requirement", f"{pipe.memory / 1e9:.2f} GB", "Right."),
     ]  # fmt: skip
-    title = f"The notes’ table, and a step of 8 layers with 2,048 examples on {K} simulated A100"
-    return Table(title, ["", "the notes", "we count", "why"], rows)
+    title = f"A lecture’s table, and a step of 8 layers with 2,048 examples on {K} simulated A100"
+    return Table(title, ["", "a common claim", "we count", "why"], rows)
 
 
 def corrections_table() -> Table:
-    """What the notes say of pipelines, sentence by sentence."""
+    """The notes' statements on pipelines, one by one, with corrections."""
     inside, across = placement.measured()
     few, many = placement.measured(placement.FEW_WEIGHTS)
     rows = [
         ("“Naïve. Simply activate all workers in series … No speedup (slower!)”",
-         f"{speedup('naive', 4, 1):.2f} times one GPU; in 16 micro-batches {speedup('naive', 4, 16):.2f}",
-         "Right. What is over 1 is the update, and building the model: stages do that at once."),
+         f"the batch in one piece: {speedup('naive', 4, 1):.2f} times one GPU; in 16 micro-batches, one after another: "
+         f"{speedup('naive', 4, 16):.2f}",
+         "“No speedup” is right; “slower” where the batch comes in pieces. All stages build and update at once: that "
+         "is the 1 %."),
         ("“Pipeline Parallelism”, the sample with x.to('cuda:1')", f"both compute for {in_turn() * 1e3:g} ms",
          "These are naive stages: a pipeline needs micro-batches."),
         ("from torch.distributed.pipeline.sync import Pipe", f"{GONE}: {told(GONE)}; {THERE}: {told(THERE)}",
@@ -66,7 +71,7 @@ def corrections_table() -> Table:
          f"Right where activations weigh more: with fewer weights and a larger batch {few.seconds * 1e3:.1f} ms, the "
          f"other way {many.seconds * 1e3:.1f} ms. What sends more belongs inside."),
     ]  # fmt: skip
-    return Table("The notes on pipelines", ["the notes", "we count", "why"], rows)
+    return Table("Common claims about pipelines", ["a common claim", "we count", "why"], rows)
 
 
 def told(module: str) -> str:

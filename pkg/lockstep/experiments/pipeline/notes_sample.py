@@ -1,13 +1,13 @@
-"""The notes' first sample of "pipeline parallelism", run and measured: it is serial.
+"""The first sample of "pipeline parallelism" in the lecture notes, run and measured: it is serial.
 
     x = x.to('cuda:0');  x = self.layer1(x)          one GPU computes ...
     x = x.to('cuda:1');  x = self.layer2(x) ...      ... then the other one
 
-Layers stand on two GPUs, and one of them is always idle: that is model parallelism, and no pipeline. Here each GPU is a
-rank, and ``.to('cuda:1')`` is the message that it is. ``at_once`` tells for how long both compute: never. Cutting the
-batch into micro-batches is all that is missing, and then it is GPipe.
+The layers are on two GPUs, and one of them is always idle: that is model parallelism, but not a pipeline. Here each GPU
+is a rank, and ``.to('cuda:1')`` becomes the message that it is. ``at_once`` measures how long both compute at the same
+time: never. All that is missing is to cut the batch into micro-batches, and then it is GPipe.
 
-(The notes' second sample imports ``torch.distributed.pipeline.sync.Pipe``, which is gone from torch.)
+(The notes' second sample imports ``torch.distributed.pipeline.sync.Pipe``, which torch no longer has.)
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ EXAMPLES = 64
 
 
 def model_parallel(examples: int = EXAMPLES) -> Tensor | None:
-    """The notes' forward pass, on two ranks. The second one gets the output, (examples, 10)."""
+    """The notes' forward pass on two ranks. The second one returns the output, (examples, 10), the first None."""
     rank = dist.get_rank()
     layers = [nn.Linear(WIDTHS[i], WIDTHS[i + 1]) for i in PLACED[rank]]
     x = torch.ones(examples, WIDTHS[rank])
-    dist.barrier()  # for the picture: here both have built their layers
+    dist.barrier()  # for the timeline: both have built their layers by now
     if rank == 0:
         dist.send(layers[0](x).detach(), 1)  # x = x.to('cuda:1')
         return None
@@ -42,7 +42,7 @@ def model_parallel(examples: int = EXAMPLES) -> Tensor | None:
 
 
 def trained(schedule: str, micro_batches: int = 1, examples: int = EXAMPLES) -> None:
-    """The same layers, trained for a step: "naive" with one micro-batch is what the notes' sample would do."""
+    """The same layers, trained for one step: "naive" with one micro-batch is what the notes' sample would do."""
     rank = dist.get_rank()
     stage = nn.Sequential(*[nn.Linear(WIDTHS[i], WIDTHS[i + 1]) for i in PLACED[rank]])
     worker = PipelineWorker([stage], [(WIDTHS[rank],)], F.mse_loss, torch.optim.SGD(stage.parameters(), 0.1))
@@ -53,7 +53,7 @@ def trained(schedule: str, micro_batches: int = 1, examples: int = EXAMPLES) -> 
 
 
 def at_once(trace: Trace) -> float:
-    """Seconds in which two ranks or more compute, once both have built their layers and met."""
+    """Seconds in which at least two ranks compute, after the barrier that follows the building of their layers."""
     met = max((e.end for e in trace.of_kind("barrier")), default=0.0)
     spans = [(e.start, e.end) for e in trace.of_kind("compute") if e.start >= met]
     changes = sorted([(start, 1) for start, _ in spans] + [(end, -1) for _, end in spans])

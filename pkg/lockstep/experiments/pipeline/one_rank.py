@@ -1,9 +1,9 @@
-"""The same training without a pipeline: what one rank with the whole model computes, for any schedule.
+"""The one-rank equivalent of each schedule: the same training with the whole model on one rank.
 
-A schedule with a flush is plain minibatch SGD: the mean gradient of all examples, one update.
+A schedule with a flush is plain minibatch SGD: the mean gradient over all examples, then one update.
 
-PipeDream is SGD with old weights. On stage s, minibatch i has seen the weights of update u(s, i), counted in the
-stage's stream; with weight stashing its gradient is taken at exactly these weights, and applied to the newest:
+PipeDream is SGD with stale weights. On stage s, minibatch i uses the weights of update u(s, i), counted in the stage's
+stream. With weight stashing its gradient is taken at exactly these weights, and applied to the newest:
 
     w^(i+1) = w^(i) - α·∇f(w_0^(u(0, i)), ..., w_{p-1}^(u(p-1, i)))        SOSP 2019, section 3.3
 """
@@ -26,7 +26,7 @@ Weights = dict[str, Tensor]
 def synchronous(
     model: nn.Module, loss: Loss, optimizer: torch.optim.Optimizer, x: Tensor, target: Tensor, steps: int = 1
 ) -> list[float]:
-    """``steps`` steps with the whole batch; their losses."""
+    """The losses of ``steps`` steps with the whole batch."""
     found = []
     for _ in range(steps):
         optimizer.zero_grad()
@@ -45,9 +45,9 @@ def stale(
     inputs: Sequence[Tensor],
     targets: Sequence[Tensor],
 ) -> list[float]:
-    """PipeDream with weight stashing, on one rank: ``places[s]`` is what stage s has. The losses of all minibatches."""
+    """PipeDream with weight stashing on one rank; ``places[s]`` is stage s. Returns the losses of all minibatches."""
     seen = [versions_seen(stream) for stream in streams]
-    history = [[snapshot(module)] for module in places]  # of each stage: its weights after 0, 1, 2 ... updates
+    history = [[snapshot(module)] for module in places]  # for each stage, its weights after 0, 1, 2 ... updates
     found = []
     for i, (x, target) in enumerate(zip(inputs, targets, strict=True)):
         used = [of_stage[seen[s][i]] for s, of_stage in enumerate(history)]
@@ -68,7 +68,7 @@ def stale(
 
 
 def versions_seen(stream: Stream) -> dict[int, int]:
-    """u: how many updates came before the forward pass of each minibatch."""
+    """u: the number of updates before each minibatch's forward pass."""
     updates, seen = 0, dict[int, int]()
     for step in stream:
         if isinstance(step, Forward):

@@ -1,16 +1,17 @@
-"""Pipelines and data parallelism together: which of the two goes inside a machine, and which across?
+"""Pipelines combined with data parallelism: which of the two goes inside a machine, and which across machines?
 
-The notes put the pipeline inside each machine, and data parallelism across machines. For models with many weights the
-links ask for the opposite. Those inside are many times as fast, so inside goes what sends more:
+The lecture notes put the pipeline inside each machine and data parallelism across machines. For models with many
+weights the network favours the opposite: links inside a machine are many times as fast, and whichever sends more should
+use them:
 
-    data parallelism   each rank sends 2(d-1)/d · P/p     its stage's gradients, however small the batch is, when all
-                                                          backward passes are done: nothing hides them
+    data parallelism   each rank sends 2(d-1)/d · P/p     its stage's gradients, whatever the batch, after all backward
+                                                          passes: they are not overlapped with anything
     a pipeline         each rank sends m·A each way       activations and their gradients, micro-batch by micro-batch
 
     d   pipelines; p stages of each; P bytes of all parameters; m·A bytes of a layer's output for a pipeline's batch
 
-A step of 4 pipelines of 4 stages is executed on two simulated machines of 8 GPUs, placed in both ways. The notes' way
-wins where weights are few and batches large. (``cost.pipeline`` has the bytes; ``pipeline.training`` the step.)
+One step of 4 pipelines of 4 stages is executed on two simulated machines with 8 GPUs each, with both placements. The
+notes' placement is faster for few weights and large batches. (Bytes: ``cost.pipeline``; the step: ``training``.)
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ PLACEMENTS = ("pipeline inside, data across", "data inside, pipeline across")
 class Placed(NamedTuple):
     placement: str
     seconds: float
-    activations: float  # bytes that a rank in the middle sends in messages
-    gradients: float  # bytes that each rank sends to average its gradients
+    activations: float  # bytes sent in messages by a rank of a middle stage
+    gradients: float  # bytes sent by each rank to average its gradients
 
 
 def measured(flat: Flat | None = None, on: str = "dgx-a100", schedule: str = "one_f_one_b") -> list[Placed]:
-    """One row for each placement. ``flat.batch`` is that of one pipeline; ``on`` has 8 ranks on a machine."""
+    """A row for each placement. ``flat.batch`` is the batch of one pipeline; ``on`` has 8 ranks per machine."""
     return _measured(flat or MANY_WEIGHTS, on, schedule)
 
 
-@cache  # all arguments given: with one left out it would be another entry
+@cache  # always called with all arguments: an omitted one would be a separate entry
 def _measured(flat: Flat, on: str, schedule: str) -> list[Placed]:
     found = list[Placed]()
     for placement in PLACEMENTS:
@@ -55,14 +56,14 @@ def _measured(flat: Flat, on: str, schedule: str) -> list[Placed]:
 
 
 def step(placement: str, flat: Flat, schedule: str) -> None:
-    """On a rank: inside = rank mod 4, outside = rank // 4; machines have the outsides 0, 1 and 2, 3."""
+    """Runs on each rank: inside = rank mod 4, outside = rank // 4; outsides 0 and 1 share a machine, and 2 and 3."""
     inside, outside = groups(dist.get_rank())
     stages, replicas = (inside, outside) if placement == PLACEMENTS[0] else (outside, inside)
     pipelined(schedule, flat, stages, replicas=replicas)
 
 
 def groups(rank: int) -> tuple[dist.ProcessGroup, dist.ProcessGroup]:
-    """The calling rank's group of neighbours, and that across machines. All ranks make all groups."""
+    """The calling rank's group of neighbours, and its group across machines. All ranks create all groups."""
     rows = [dist.new_group([SIDE * i + j for j in range(SIDE)]) for i in range(SIDE)]
     columns = [dist.new_group([SIDE * i + j for i in range(SIDE)]) for j in range(SIDE)]
     return rows[rank // SIDE], columns[rank % SIDE]

@@ -1,8 +1,8 @@
-"""PipeDream's partitioner at work: VGG-16, profiled on a simulated V100, planned for slower and faster networks.
+"""PipeDream's partitioner applied: VGG-16, profiled on a simulated V100 and planned for slower and faster networks.
 
-The paper's plan for 16 V100s and 10 Gbit/s is "15-1": convolutions 15 times, dense layers once (Narayanan et al., SOSP
-2019, Table 1; there four GPUs share a machine, here all links are alike). Layers: Simonyan and Zisserman,
-arXiv:1409.1556, column D.
+The paper's plan for 16 V100s and 10 Gbit/s is "15-1": the convolutions on 15 workers, the dense layers on one
+(Narayanan et al., SOSP 2019, Table 1; there four GPUs share a machine, here all links are alike). Layers: Simonyan and
+Zisserman, arXiv:1409.1556, column D.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from lockstep.experiments.pipeline.layer_profile import profile
-from lockstep.pipeline.pipedream_partition import Layer, Stage, pipedream_partition, seconds
+from lockstep.pipeline.stage_partition import Layer, Stage, pipedream_partition, seconds
 from lockstep.tables import Table
 from lockstep.worlds import run
 
@@ -24,7 +24,7 @@ ETHERNET = 1.25e9  # bytes/s: 10 Gbit/s
 
 
 def vgg_16() -> list[nn.Module]:
-    """21 layers; ReLU counts to the layer before."""
+    """The 21 layers of VGG-16; each ReLU belongs to the layer before it."""
     layers, before = list[nn.Module](), 3
     for channels in CHANNELS:
         if not channels:
@@ -37,7 +37,7 @@ def vgg_16() -> list[nn.Module]:
 
 
 def of_vgg_16() -> list[Layer]:
-    """On a rank."""
+    """Runs on a rank: the profile of VGG-16."""
     return profile(vgg_16(), torch.ones(MINIBATCH, 3, SIDE, SIDE), repeats=1)
 
 
@@ -48,7 +48,7 @@ def profiled() -> list[Layer]:
 
 
 def plans_table(workers: int = 16, bandwidths: Sequence[float] = (ETHERNET / 4, ETHERNET, 10 * ETHERNET)) -> Table:
-    """The fastest plan for each network, beside data parallelism on as many workers."""
+    """The fastest plan for each network, compared with data parallelism on as many workers."""
     layers, rows = profiled(), list[list[str]]()
     whole = (Stage(0, len(layers) - 1, workers),)
     for bandwidth in bandwidths:

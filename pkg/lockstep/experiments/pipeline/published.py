@@ -1,16 +1,18 @@
-"""GPipe's tables, predicted by the formulas, with the error told. Nothing is fitted but what the text below names.
+"""GPipe's published tables, predicted by formulas, with the errors. Nothing is fitted except as stated below.
 
 (1) Throughput (Tables 2 and 3): K partitions and M micro-batches are K·M/(M+K-1) times as fast as one partition, if all
-    are equally long and messages cost nothing (``cost.bubble.speedup``). Both tables divide by a row of their own.
-(2) The largest model (Table 1): K accelerators hold K times the layers of one. Parameters of a layer, and those outside
-    of layers, come from the first two rows: 282.2 M with 3 layers, 785.8 M with 13.
+    take equally long and messages cost nothing (``cost.pipeline.speedup``). Each table is normalised by a row of its
+    own.
+(2) The largest model (Table 1): K accelerators hold K times the layers of one. The parameters of a layer, and those
+    outside layers, come from the first two rows: 282.2 M with 3 layers, 785.8 M with 13.
 
-Transformers are equal layers: with M = 32 formula (1) is 3 to 8 % too high, and (2) 1 % at most. AmoebaNet's layers are
-unequal: time and memory of its stages differ, and both predictions are too high, by up to 99 % and 41 %.
+Transformers have equal layers: with M = 32, (1) is 3 to 8 % too high, and (2) at most 1 %. AmoebaNet's layers are
+unequal: time and memory differ between stages, and both predictions are too high, by up to 99 % and 41 %.
 
-With M = 1, and with M = 4 for the Transformer, GPipe is *faster* than (1), by up to 65 %. The tables' batches were
-adjusted to the memory, so more partitions also mean larger batches; (1) knows nothing of that. torchgpipe measured the
-same AmoebaNet on P40 GPUs: with M = 1 it is as fast for every K (1, 1.00, 0.93), as (1) says.
+With M = 1, and with M = 4 for the Transformer, GPipe is *faster* than (1), by up to 65 %. The batches of these tables
+were adjusted to the memory, says the paper. That more partitions therefore had larger batches, which (1) does not
+model, is our inference. torchgpipe measured the same AmoebaNet on P40 GPUs: with M = 1 it is equally fast for every K
+(1, 1.00, 0.93), as (1) predicts.
 
 Sources: Huang et al., arXiv:1811.06965; Kim et al., torchgpipe, arXiv:2004.09910 and its documentation.
 """
@@ -20,14 +22,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lockstep.cost.bubble import speedup
+from lockstep.cost.pipeline import speedup
 from lockstep.tables import Table, published
 
-LAYERS_OF_ONE = 13  # Table 1: a Transformer that one TPUv3 holds with re-materialisation
+LAYERS_OF_ONE = 13  # Table 1: a Transformer that fits on one TPUv3 with re-materialisation
 
 
 class Prediction(NamedTuple):
-    """``what`` was measured on which machine; ``error`` is 0.1 where the prediction is 10 % too high."""
+    """A published number and its prediction; ``error`` is 0.1 if the prediction is 10 % too high."""
 
     hardware: str
     model: str
@@ -42,7 +44,7 @@ class Prediction(NamedTuple):
 
 
 def throughputs() -> list[Prediction]:
-    """(1), for each row of Tables 2 and 3."""
+    """(1) for each row of Tables 2 and 3."""
     rows = published("experiments/pipeline", "gpipe_tables2_3_speedup.csv")
     found = []
     for row in rows:
@@ -70,7 +72,7 @@ def torchgpipes() -> list[Prediction]:
 
 
 def largest_models() -> list[Prediction]:
-    """(2), in millions of parameters; AmoebaNet as if it were K times what one accelerator holds."""
+    """(2), in millions of parameters. For AmoebaNet the prediction is K times the model that one accelerator holds."""
     rows = published("experiments/pipeline", "gpipe_table1_max_model.csv")
     naive, one = (float(row["params_M"]) for row in rows if row["setting"] in ("Naive-1", "Pipeline-1") and layers(row))
     a_layer = (one - naive) / (LAYERS_OF_ONE - 3)
@@ -86,7 +88,7 @@ def largest_models() -> list[Prediction]:
 
 
 def layers(row: dict[str, str]) -> int:
-    """Of a Transformer; 0 for AmoebaNet."""
+    """The number of layers of a Transformer; 0 for AmoebaNet."""
     kind, _, count = row["model"].partition("-")
     return int(count) if kind == "Transformer" else 0
 
@@ -101,7 +103,7 @@ def table(predictions: Sequence[Prediction], caption: str) -> Table:
 
 
 def throughput_table(model: str = "") -> Table:
-    """Rows whose model begins so; all, if nothing is said."""
+    """The rows whose model's name begins with ``model``; by default all of them."""
     found = [p for p in (*throughputs(), *torchgpipes()) if p.model.startswith(model)]
     return table(found, "GPipe's Tables 2 and 3, and torchgpipe's: throughput, predicted")
 

@@ -1,6 +1,6 @@
-"""One training step of a flat MLP, in each way that the unit compares.
+"""One training step of a flat MLP, in each of the ways that the unit compares.
 
-It is for ``run(step, way, ...)``, and with ``fake=True`` at any size: the worker needs no data.
+For ``run(step, way, ...)``, and with ``fake=True`` at any size, since the worker needs no data.
 
     one rank           the whole model, the whole batch
     data parallelism   the whole model on every rank, a share of the batch on each
@@ -40,32 +40,32 @@ class Flat:
 
     @property
     def activation_bytes(self) -> int:
-        """A: of one layer's output, for one micro-batch."""
+        """A: the bytes of one layer's output for one micro-batch."""
         return 4 * self.batch // self.micro_batches * self.width
 
     @property
     def parameter_bytes(self) -> int:
-        """Of the whole model."""
+        """The bytes of all parameters."""
         return 4 * self.layers * (self.width**2 + self.width)
 
 
 def executed(way: str, ranks: int, flat: Flat = Flat()) -> Result:
-    """A step on so many simulated A100, without data."""
+    """A step on ``ranks`` simulated A100, without data."""
     return _executed(way, ranks, flat)
 
 
-@cache  # all arguments given: with one left out it would be another entry
+@cache  # always called with all arguments: an omitted one would be a separate entry
 def _executed(way: str, ranks: int, flat: Flat) -> Result:
     return run(step, way, flat, ranks=ranks, on="dgx-a100", fake=True)
 
 
 def speedup(way: str, ranks: int, micro_batches: int = 16) -> float:
-    """How many times as fast as the whole model on one A100, with the same batch."""
+    """The speedup over the whole model on one A100, with the same batch."""
     return executed(ALONE, 1).time / executed(way, ranks, Flat(micro_batches=micro_batches)).time
 
 
 def step(way: str, flat: Flat = Flat(), group: dist.ProcessGroup | None = None) -> None:
-    """On a rank of ``group``. The world may have one rank: then every way is the same."""
+    """Runs on each rank of ``group``. With a single rank every way is the same."""
     if way in (ALONE, DATA):
         model = flat.chunk(flat.layers)
         sgd = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
@@ -86,8 +86,8 @@ def pipelined(
     chunks: int = 1,
     replicas: dist.ProcessGroup | None = None,
 ) -> None:
-    """``chunks``: for "interleaved". ``replicas``: the ranks that have the same stage, if there are several pipelines;
-    they average their gradients before each update, and ``flat.batch`` is the batch of one pipeline."""
+    """One step of a pipeline. ``chunks``: for "interleaved". ``replicas``, for several pipelines: ranks with the same
+    stage, which average their gradients before each update; ``flat.batch`` is the batch of one pipeline."""
     stage, stages = dist.get_rank(group), dist.get_world_size(group)
     parts = cuts(flat.layers, stages * chunks)
     mine = [flat.chunk(len(parts[c * stages + stage])) for c in range(chunks)]

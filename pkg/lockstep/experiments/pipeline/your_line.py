@@ -1,6 +1,6 @@
-"""Lesson 09's lines at work: what the learner's formula says stands beside streams that are counted and steps that ran.
+"""Lesson 09's exercises in a line: the learner's formula compared with counts from streams and with executed steps.
 
-``cost.bubble`` has the formulas; ``pipeline.schedule_costs`` reads the same from a stream.
+``cost.pipeline`` has the formulas; ``pipeline.schedule_costs`` gets the same numbers from a stream.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from lockstep.experiments.pipeline.training import speedup
 from lockstep.pipeline import blocking_messages
 from lockstep.pipeline.schedule_costs import bubble, peak_activations, staleness, weight_versions
 from lockstep.pipeline.schedules import streams
+from lockstep.show.chart import Chart
+from lockstep.show.curves import curves
 from lockstep.tables import Table
 from lockstep.worlds import Result, run
 
@@ -24,11 +26,11 @@ BubbleShare = Callable[[int, int], float]  # (stages, micro-batches) -> share of
 Kept = Callable[[int, int, int], int]  # (stage, stages, micro-batches) -> micro-batches
 Delay = Callable[[int, int], int]  # (stage, stages) -> updates
 
-LAYERS = 6  # of a stage whose bytes are told: its inputs are then a small part of them
+LAYERS = 6  # of a stage whose bytes are reported: enough that its inputs are a small part of them
 
 
 def bubble_table(bubble_share: BubbleShare, stages: int = 8, counts: Sequence[int] = (1, 8, 16, 32)) -> Table:
-    """GPipe with more and more micro-batches: the bubble by the line and counted, and what that makes of a step."""
+    """GPipe with more and more micro-batches: the bubble by the learner's formula and counted, and the speedup."""
     head = ["micro-batches", "bubble by your line", "counted", "times one GPU, by your line", "simulated A100"]
     rows = [
         [str(m), f"{share:.1%}", f"{bubble(streams('gpipe', stages, m)):.1%}", f"{stages * (1 - share):.2f}",
@@ -38,8 +40,22 @@ def bubble_table(bubble_share: BubbleShare, stages: int = 8, counts: Sequence[in
     return Table(f"GPipe on {stages} stages, one batch of 2,048 examples", head, rows)
 
 
+def bubble_chart(bubble_share: BubbleShare, stages: int = 8, counts: Sequence[int] = (1, 2, 4, 8, 16, 32)) -> Chart:
+    """GPipe with more and more micro-batches: how many times as fast as one GPU, by the bubble alone and simulated. The
+    best simulated one is marked."""
+    simulated = {float(m): speedup("gpipe", stages, m) for m in counts}
+    lines = {
+        "by your line": {float(m): stages * (1 - bubble_share(stages, m)) for m in counts},
+        "by counting slots": {float(m): stages * (1 - bubble(streams("gpipe", stages, m))) for m in counts},
+        "simulated A100": simulated,
+    }
+    head = f"GPipe on {stages} stages, one batch of 2,048 examples"
+    spoken = {"simulated A100": max(simulated, key=lambda m: simulated[m])}
+    return curves(lines, "micro-batches", "times one GPU", head, spoken=spoken)
+
+
 def kept_table(kept: Kept, stages: int = 4, micro_batches: int = 8) -> Table:
-    """What each stage keeps, by the line, counted in its stream, and in bytes: beside GPipe."""
+    """What each stage of 1F1B keeps, by the learner's formula, counted in its stream, and in bytes; and GPipe's."""
     head = ["stage", "1F1B by your line", "counted", "measured", "GPipe, counted", "measured"]
     found = {name: held.executed(name, stages, micro_batches, LAYERS).memory for name in ("one_f_one_b", "gpipe")}
     counted = {name: list(map(peak_activations, streams(name, stages, micro_batches))) for name in found}
@@ -56,7 +72,7 @@ def kept_table(kept: Kept, stages: int = 4, micro_batches: int = 8) -> Table:
 
 
 def delay_table(delay: Delay, stages: int = 4, minibatches: int = 20) -> Table:
-    """PipeDream: how old a minibatch's weights are at its backward pass, and how many versions a stage keeps for it."""
+    """PipeDream: how stale a minibatch's weights are at its backward pass, and the versions that a stage keeps."""
     head = ["stage", "updates between F and B, by your line", "counted", "versions kept"]
     rows = [
         [str(s), f"{delay(s, stages)}", str(max(staleness(stream).values())), str(weight_versions(stream))]
@@ -69,8 +85,8 @@ def delay_table(delay: Delay, stages: int = 4, minibatches: int = 20) -> Table:
 
 
 def exchanged(program: Callable[..., Any], numbers: int, stages: int = 3, micro_batches: int = 4) -> Result:
-    """1F1B with one of ``blocking_messages``' two exchanges, in tensors of so many numbers. By NCCL's rules short
-    messages are buffered, and long ones wait for their receive. Raises Deadlock."""
+    """1F1B with one of the two exchanges of ``blocking_messages``, on tensors of ``numbers`` elements. By NCCL's rules
+    short sends are buffered, and long ones wait for their receive. Raises Deadlock."""
     return run(_exchanged, program, micro_batches, numbers, ranks=stages, on="dgx-a100", rules=NCCL)
 
 

@@ -1,4 +1,4 @@
-"""The lecture notes' table of scikit-learn, whole and in its own words, beside what the audit measures.
+"""The lecture notes' table of scikit-learn, complete and in its own words, next to the verdicts of the audit.
 
 The notes: M. Marchwiany, "Parallel ML", the table of its part on scikit-learn, 13 lines.
 """
@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lockstep.classical.audit.catalogue import CLAIMS
-from lockstep.classical.audit.table import NAMES
-from lockstep.classical.audit.table import kind as told
+from lockstep.classical.audit.catalogue import CLAIMS, claims
+from lockstep.classical.audit.table import NAMES, kind
 from lockstep.classical.audit.verdict import Verdict
 
 RECORDED = "scikit-learn 1.9.1 on a machine of 2 cores, 2026-11-22"
@@ -18,58 +17,62 @@ RECORDED = "scikit-learn 1.9.1 on a machine of 2 cores, 2026-11-22"
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the notes. ``row`` is the audit's that stands for it, ``claim`` what that one must be (CLAIMS)."""
+    """One line of the notes' table, in their words. ``row``: the row of the audit that represents it."""
 
     algorithm: str
     support: str
     words: str
     row: str
-    claim: str
-    recorded: str  # the kind that was measured once, for where nothing is measured now (``RECORDED``)
-    why: str = ""  # where the audit says otherwise
+    recorded: str  # the kind that was measured once, for lines that are not measured now (``RECORDED``)
+    why: str = ""  # the reason where the audit differs
+
+    @property
+    def claim(self) -> str:
+        """What the notes claim of that row: a key of CLAIMS."""
+        return claims()[self.row]
 
 
 NOTES = (
     Line("RandomForestClassifier/Regressor", "✓ Full", "Uses multiple trees",
-         "RandomForestClassifier", "parallel", "threads"),
+         "RandomForestClassifier", "threads"),
     Line("ExtraTreesClassifier/Regressor", "✓ Full", "Faster than Random Forest",
-         "ExtraTreesClassifier", "parallel", "threads"),
+         "ExtraTreesClassifier", "threads"),
     Line("HistGradientBoostingClassifier/Regressor", "✓ Full", "More efficient than GBM",
-         "HistGradientBoostingClassifier", "parallel", "openmp"),
+         "HistGradientBoostingClassifier", "openmp"),
     Line("KNeighborsClassifier/Regressor", "✓ Full", "Parallelizes distance computations",
-         "KNeighborsClassifier brute", "parallel", "openmp"),
+         "KNeighborsClassifier brute", "openmp"),
     Line("GradientBoostingClassifier/Regressor", "✗ Limited", "Only data parallelism",
-         "GradientBoostingClassifier", "parallel", "serial",
+         "GradientBoostingClassifier", "serial",
          "Each tree corrects the ones before it, and inside a tree nothing is shared. `HistGradientBoosting` does "
          "share the data among threads."),
     Line("LinearSVC / LinearSVR", "✗ Limited", "Multi-threaded, no n_jobs",
-         "LinearSVC", "several threads", "serial",
+         "LinearSVC", "serial",
          "There is no `n_jobs`. But their library, liblinear, computes on the calling thread."),
     Line("SVC / SVR", "✗ No", "No parallelism",
-         "SVC", "serial", "serial"),
+         "SVC", "serial"),
     Line("DBSCAN / AgglomerativeClustering", "✗ No", "Single-threaded",
-         "DBSCAN brute", "serial", "openmp",
+         "DBSCAN brute", "openmp",
          "`AgglomerativeClustering` is serial. DBSCAN looks for neighbours: by brute force on threads of OpenMP, with "
          "a tree on those of `n_jobs`."),
     Line("KMeans", "✓ Full", "Uses OpenMP for multi-threading",
-         "KMeans", "OpenMP", "openmp"),
+         "KMeans", "openmp"),
     Line("PCA", "✗ No", "No parallelism",
-         "PCA full", "serial", "blas",
+         "PCA full", "blas",
          "scikit-learn's own code has none. But the decomposition is a call of LAPACK, which computes with BLAS's "
          "threads."),
     Line("TruncatedSVD", "✓ Full", "n_jobs for parallel SVD",
-         "TruncatedSVD", "n_jobs", "blas",
+         "TruncatedSVD", "blas",
          "It is parallel, by BLAS. There is no `n_jobs`."),
     Line("GridSearchCV / RandomizedSearchCV", "✓ Full", "Parallel hyperparameter tuning",
-         "GridSearchCV", "n_jobs", "processes"),
+         "GridSearchCV", "processes"),
     Line("cross_val_score", "✓ Full", "Parallel cross-validation",
-         "cross_val_score", "n_jobs", "processes"),
+         "cross_val_score", "processes"),
 )  # fmt: skip
 
 
 def beside(verdicts: Sequence[Verdict]) -> str:
-    """The notes' table in Markdown, each line beside its verdict: of ``verdicts``, or else the recorded one, in
-    brackets. The reason stands where the two differ."""
+    """The notes' table in Markdown, each line next to its verdict: one of ``verdicts``, or else the recorded one, in
+    brackets. Where the two differ, with the reason."""
     measured = {v.name: v for v in verdicts}
     head = ["| algorithm | parallel support? | notes | we measure | why |", "|:--|:--|:--|:--|:--|"]
     below = f"In brackets: not measured now, but recorded ({RECORDED}). `lockstep audit` measures all of them anew."
@@ -77,7 +80,7 @@ def beside(verdicts: Sequence[Verdict]) -> str:
 
 
 def borne_out(verdicts: Sequence[Verdict]) -> int:
-    """How many of the 13 lines hold: of what is not among ``verdicts`` the record counts."""
+    """How many of the 13 lines hold, by ``verdicts``, and for other lines by the record."""
     measured = {v.name: v for v in verdicts}
     return sum(_holds(line, measured.get(line.row)) for line in NOTES)
 
@@ -88,6 +91,6 @@ def _holds(line: Line, verdict: Verdict | None) -> bool:
 
 
 def _row(line: Line, verdict: Verdict | None) -> str:
-    found = told(verdict) if verdict else f"[{NAMES[line.recorded]}]"
+    found = kind(verdict) if verdict else f"[{NAMES[line.recorded]}]"
     why = "" if _holds(line, verdict) else line.why
     return f"| {line.algorithm} | {line.support} | {line.words} | {found} | {why} |"

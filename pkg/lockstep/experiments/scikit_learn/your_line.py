@@ -1,4 +1,4 @@
-"""Programs with one decision left open: lesson 01 asks for it, and runs the learner's line in here."""
+"""k-means with the learner's line: lesson 01 asks how to combine the workers' results, and runs that line in here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROWS, CENTRES, WORKERS, STEPS = 4000, 5, 3, 4
 
 
 def driven_kmeans_step(X: np.ndarray, centres: np.ndarray, n_jobs: int, mean: Mean) -> np.ndarray:
-    """``parallel_kmeans_step``, where ``mean`` brings together what the workers know of a centre."""
+    """``parallel_kmeans_step`` in which ``mean`` combines the workers' partial results for a centre."""
     parts = np.array_split(X, n_jobs)
     found = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(sums_and_counts)(part, centres) for part in parts)
     moved = centres.astype(float)
@@ -29,8 +29,8 @@ def driven_kmeans_step(X: np.ndarray, centres: np.ndarray, n_jobs: int, mean: Me
 
 
 def kmeans_table(mean: Mean) -> Table:
-    """Some steps with that line, each beside the serial step from the same centres. The rows are sorted, so that the
-    workers' parts differ."""
+    """Some steps with that line, each compared with the serial step from the same centres. The rows are sorted, so that
+    the workers' parts differ."""
     dice = np.random.default_rng(0)
     X = dice.standard_normal((ROWS, 2)) + dice.integers(0, 3, (ROWS, 1))
     X = X[np.argsort(X[:, 0])]

@@ -1,4 +1,4 @@
-"""The collectives of a block, forward and backward, as traces have them: in each way of this part.
+"""The collectives of a Transformer block, forward and backward, from traces of each kind of tensor parallelism.
 
     n      b·T·h numbers, what passes between blocks        h      numbers of a norm's weights, or of a bias
 
@@ -8,8 +8,12 @@
                                                                            6 all-reduces of h
     sequence, gathered once      as above                                  2 all-gathers, ...
 
-An MLP whose first layer is cut by rows and whose second by columns sends more: each rank needs all 4h numbers of the
-sum before GeLU, so that both all-reduces are of 4·n, and outputs and gradients are gathered: ``rows_first``, 4.5.
+The six are the weight and the bias of both norms, and the biases of the two layers that are cut by rows, which come
+after the reduce-scatter: ``whole_on_each``. Each meets the rank's own positions only, so its gradient is a summand.
+
+An MLP whose first layer is row-parallel and whose second is column-parallel sends more: each rank needs all 4h numbers
+of the sum before GeLU, so that both all-reduces are of 4·n, and outputs and gradients are gathered. ``rows_first``: 4.5
+times as much.
 """
 
 from __future__ import annotations
@@ -25,12 +29,11 @@ from lockstep.events import Count, Trace
 from lockstep.models import Block, linear
 from lockstep.tables import Table
 from lockstep.tally import counted
-from lockstep.tensor_parallel.block import ParallelBlock
 from lockstep.tensor_parallel.f_and_g import scatter_to_region
 from lockstep.tensor_parallel.linear import PLAIN, ColumnParallelLinear, RowParallelLinear, Style
-from lockstep.tensor_parallel.mlp import ParallelMLP
 from lockstep.tensor_parallel.overlapped import OVERLAPPED
 from lockstep.tensor_parallel.sequence import KEEPING, SEQUENCE
+from lockstep.tensor_parallel.transformer import ParallelBlock, ParallelMLP
 from lockstep.worlds import run
 
 b, T, h, HEADS, RANKS = 2, 16, 32, 4, 4
@@ -59,6 +62,17 @@ def counts(way: str) -> tuple[Counts, Counts]:
     """Of rank 0, forward and backward."""
     there, both = (of_rank_0(run(passed, way, again, ranks=RANKS, on="dgx-a100").trace) for again in (False, True))
     return there, {kind: Count(*(x - y for x, y in zip(both[kind], there[kind], strict=True))) for kind in KINDS}
+
+
+def sizes() -> dict[str, int]:
+    """On a rank: how many numbers of each of a block's parameters it has."""
+    return {name: p.numel() for name, p in ParallelBlock(Block(h, HEADS, 0, 0), style=SEQUENCE).named_parameters()}
+
+
+def whole_on_each() -> list[str]:
+    """The parameters of a block that are not cut: the same on all ranks."""
+    alone, parts = (run(sizes, ranks=ranks, on="dgx-a100").values[0] for ranks in (1, RANKS))
+    return [name for name, size in parts.items() if size == alone[name]]
 
 
 def of_rank_0(trace: Trace) -> Counts:

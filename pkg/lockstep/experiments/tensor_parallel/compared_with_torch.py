@@ -1,6 +1,6 @@
-"""ParallelGPT beside torch's ``parallelize_module``, and beside one rank: the same gradients, and what each sends.
+"""ParallelGPT against torch's ``parallelize_module`` and one rank: the same gradients, and what each sends.
 
-torch leaves the model as it is, and makes DTensors of its parameters by a plan: a style for each module's name.
+torch leaves the model as it is, and turns its parameters into DTensors by a plan: a style for each module's name.
 
     token                RowwiseParallel        VocabParallelEmbedding
     query, key, value    ColwiseParallel        ColumnParallelLinear, one for all three
@@ -10,9 +10,9 @@ torch leaves the model as it is, and makes DTensors of its parameters by a plan:
     attention            PrepareModuleInput     f or its gather, once for three layers; without it there are three
     the loss             loss_parallel()        vocab_parallel_cross_entropy
 
-A layer that makes queries, keys and values at once has to become three for it (``Apart``): a plan cuts a matrix at even
-places, and rank 0 would get queries alone. torch keeps gathered inputs, as ``sequence.KEEPING`` does. Its embedding is
-all-reduced here and then cut, since positions are added to it.
+A layer that makes queries, keys and values at once has to be split into three for it (``Apart``): a plan cuts a matrix
+into equal parts, and rank 0 would get queries alone. torch keeps gathered inputs, as ``sequence.KEEPING`` does. Its
+embedding is all-reduced here and then cut, since positions are added to it.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ from lockstep.residency import peak_of
 from lockstep.tables import Table
 from lockstep.tally import counted
 from lockstep.tensor_parallel.attention import causal
-from lockstep.tensor_parallel.gpt import ParallelGPT
 from lockstep.tensor_parallel.sequence import KEEPING, SequenceParallelGPT
+from lockstep.tensor_parallel.transformer import ParallelGPT
 from lockstep.worlds import run
 
 SIZES: dict[str, Any] = {"vocabulary": 16, "width": 16, "heads": 4, "layers": 2, "context": 8, "dtype": torch.float64}

@@ -1,4 +1,4 @@
-"""What the notes say of tensor parallelism, in their words; our count beside it; and why.
+"""The lecture notes' claims about tensor parallelism, in their words, with our count of each and the reason.
 
 Papers: GPT-3 trained with "model parallelism within each matrix multiply" (arXiv:2005.14165, section 2.3), LLaMA "by
 using model and sequence parallelism" as Korthikanti et al. have it (arXiv:2302.13971, section 2.4). Megatron-LM has
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
-from lockstep.cost.tensor import parameters
+from lockstep.cost.tensor_parallel import parameters
 from lockstep.experiments.tensor_parallel import notes_sample, your_line
 from lockstep.experiments.tensor_parallel.table import differences
 from lockstep.experiments.tensor_parallel.users import MODELS, told_bytes
@@ -24,12 +24,12 @@ from lockstep.tables import Table
 from lockstep.tensor_parallel.across_nodes import GPT_3, RANKS, spent
 from lockstep.tensor_parallel.attention import ParallelAttention
 from lockstep.tensor_parallel.linear import ColumnParallelLinear, RowParallelLinear
-from lockstep.tensor_parallel.mlp import ParallelMLP
 from lockstep.tensor_parallel.recorded import alike, formula
+from lockstep.tensor_parallel.transformer import ParallelMLP
 from lockstep.worlds import run
 
 h, T, HEADS, K = 32, 16, 4, 2
-HEAD = ("the notes", "we count", "why")
+HEAD = ("a common claim", "we count", "why")
 FILTERS = "filters, then channels"  # of ``table.CASES``
 
 
@@ -101,7 +101,7 @@ def slides_table() -> Table:
          f"{found[attention]}; a block: {together} forward", "Right. With grouped queries, a head of keys may be "
          "on several ranks."),
     ]  # fmt: skip
-    return Table("The notes’ slides on tensor parallelism", HEAD, [list(row) for row in table])
+    return Table("A lecture’s slides on tensor parallelism", HEAD, [list(row) for row in table])
 
 
 def corrections_table() -> Table:
@@ -139,7 +139,7 @@ def corrections_table() -> Table:
          f"each of 2 ranks holds {late:.0%} of the model; told first: {early:.0%}",
          "Groups are made by the first line. What is told later, nobody reads."),
     ]  # fmt: skip
-    return Table("What else the notes say of tensor parallelism", HEAD, [list(row) for row in table])
+    return Table("What else is said of tensor parallelism", HEAD, [list(row) for row in table])
 
 
 def linear_layers() -> int:

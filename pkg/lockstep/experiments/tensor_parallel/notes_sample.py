@@ -1,7 +1,7 @@
-"""The notes' sample for Megatron-LM, carried out with this course's parts; and Megatron Core's names beside ours.
+"""The notes' sample for Megatron-LM, run with this course's parts; and Megatron Core's names for them.
 
     the sample      1 initialize_megatron(...)                     groups are made here, from the arguments as they are
-                    2 args.tensor_model_parallel_size = 2          and nobody reads this any more
+                    2 args.tensor_model_parallel_size = 2          too late: nothing reads this any more
                     3 GPTModel(...)
 
     Megatron Core   parallel_state.initialize_model_parallel(tensor_model_parallel_size=2)
@@ -21,7 +21,7 @@ import torch.distributed as dist
 from lockstep.models import GPT, gpt_layers, parameters_of
 from lockstep.tables import Table, published
 from lockstep.tensor_parallel.f_and_g import Group
-from lockstep.tensor_parallel.gpt import ParallelGPT
+from lockstep.tensor_parallel.transformer import ParallelGPT
 from lockstep.worlds import run
 
 RANKS = 2
@@ -30,7 +30,7 @@ SIZES: dict[str, Any] = {"vocabulary": 128, "width": 64, "heads": 4, "layers": 2
 
 @dataclass
 class Arguments:
-    """Megatron's, as far as the sample has them."""
+    """Megatron's arguments, as far as the sample uses them."""
 
     tensor_model_parallel_size: int = 1
 

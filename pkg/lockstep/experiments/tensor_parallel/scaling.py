@@ -1,12 +1,12 @@
-"""Megatron-LM's weak scaling on the A100 of one node, published, and by the virtual cluster: nothing is fitted.
+"""Megatron-LM's weak scaling within a node of A100s: published, and simulated on the virtual cluster without fitting.
 
     K ranks train a model about K times as large, each with the same 16 x 1,024 tokens: 1.2 billion parameters on one,
     8.7 on eight. If all-reduces cost nothing, and small products computed as fast as large ones, a GPU's FLOP/s would
     stay the same.
 
-Simulated is a step of one layer, since all are alike; the published step has an embedding, a loss and an optimizer,
-too. So absolute numbers are too high here (a roofline has no kernels), and what K leaves of them stands beside what was
-published.
+The simulation is of a step of one layer, since all are alike; the published step has an embedding, a loss and an
+optimizer, too. So absolute numbers are too high here (a roofline has no kernels), and what is compared is the share of
+them that is left at K ranks.
 Source: NVIDIA/Megatron-LM, 152aab304d, ``images/tables.tex`` at its parent. Heads are 128 wide (an assumption).
 """
 

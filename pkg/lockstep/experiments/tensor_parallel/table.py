@@ -1,10 +1,10 @@
-"""Tensor parallelism beside one rank: the same gradients and the same weights, for every layer and model of this part.
+"""Tensor parallelism against one rank: the same gradients and weights, for every layer and model of unit 10.
 
 Each case trains two steps with momentum, in float64, on K ranks, every rank with the whole batch. The serial model
-trains on rank 0 alone, which sends it to the others. There it is cut as the parallel one was, once as it is and once
-with its gradients in the place of its weights: the difference of any two numbers is rounding, or a bug.
+trains on rank 0 alone, which sends it to the others. They cut it as the parallel one was cut, once as it is and once
+with gradients in place of weights: any difference is rounding, or a bug.
 
-Few sizes divide: 13 tokens in the vocabulary, 5 heads, 9 filters, MLPs of 10 and 11 neurons.
+Few sizes are divisible by K: 13 tokens in the vocabulary, 5 heads, 9 filters, MLPs of 10 and 11 neurons.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ from lockstep.tally import counted
 from lockstep.tensor_parallel.attention import Attention, ParallelAttention, kv_groups
 from lockstep.tensor_parallel.conv import ParallelConvnet
 from lockstep.tensor_parallel.f_and_g import Group
-from lockstep.tensor_parallel.gpt import ParallelGPT
 from lockstep.tensor_parallel.linear import PLAIN, ColumnParallelLinear, Style
-from lockstep.tensor_parallel.mlp import ParallelMLP
 from lockstep.tensor_parallel.overlapped import OVERLAPPED
 from lockstep.tensor_parallel.sequence import KEEPING, SEQUENCE, SequenceParallelGPT
+from lockstep.tensor_parallel.transformer import ParallelGPT, ParallelMLP
 from lockstep.worlds import run
 
 RANKS = (1, 2, 3, 4, 8)

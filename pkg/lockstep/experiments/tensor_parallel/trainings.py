@@ -1,8 +1,8 @@
-"""One small GPT, trained in each way of this part and of torch: its losses, what rank 0 holds, what it sends.
+"""A small GPT, trained with each method of unit 10 and torch's: its losses, rank 0's memory and its traffic.
 
-The text is the source of Python's own library, which every machine has. All take the same steps on the same batches; in
-tensor parallelism every rank has the whole batch, in data parallelism its share of it. So the losses are those of one
-rank.
+The text is the source of Python's own library, which every machine has. All methods take the same steps on the same
+batches; in tensor parallelism every rank has the whole batch, in data parallelism its share of it. So the losses are
+those of one rank.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from lockstep.models import GPT, gpt_layers, next_token_loss, parameters_of
 from lockstep.residency import peak_of
 from lockstep.tables import Table
 from lockstep.tally import counted
-from lockstep.tensor_parallel.gpt import ParallelGPT
 from lockstep.tensor_parallel.overlapped import OVERLAPPED
 from lockstep.tensor_parallel.sequence import KEEPING, SequenceParallelGPT
+from lockstep.tensor_parallel.transformer import ParallelGPT
 from lockstep.worlds import run
 
 SIZES: dict[str, Any] = {"vocabulary": 128, "width": 64, "heads": 4, "layers": 3, "context": 16}
@@ -33,7 +33,7 @@ PORTS = {"all_reduce": 2, "all_gather": 1, "reduce_scatter": 1}  # a ring sends 
 
 
 class Trained(NamedTuple):
-    """A way's losses, step by step; what rank 0 held; collectives of a step, and bytes through its port by rings."""
+    """A method's losses, step by step; rank 0's memory; the collectives of a step, and the bytes that rings send."""
 
     way: str
     losses: Sequence[float]

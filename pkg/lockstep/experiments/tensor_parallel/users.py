@@ -1,10 +1,10 @@
-"""Who uses tensor parallelism, and who had better not: what each kind of parallelism sends for a layer, by formula.
+"""Which models profit from tensor parallelism: what it and data parallelism send for a layer, by formula.
 
     weights    numbers of a layer's weights that are cut; a ring all-reduces their gradients in data parallelism
     crossing   numbers for each example that are all-reduced in tensor parallelism, forward and backward together
 
 A Transformer's block has 12·h² weights, and 4·T·h numbers cross for each example, whatever the mask of its attention:
-GPT, BERT and ViT have the same block (``cost.tensor``). With 3·h tokens in the batch both send as much.
+GPT, BERT and ViT have the same block (``cost.tensor_parallel``). With 3·h tokens in the batch both send as much.
 
 A ResNet's bottleneck (He et al., arXiv:1512.03385, table 1) is cut as ``conv`` cuts: its 3 x 3 convolution by filters,
 the 1 x 1 behind it by channels. Then 4·m channels cross forward and m channels backward, at each place; 9·m² + 4·m²

@@ -1,4 +1,4 @@
-"""Lesson 10's lines at work: what the learner's formula says stands beside what the library cuts, and beside traces."""
+"""The learner's lines of lesson 10: their results next to the library's and to traces."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lockstep.cost.tensor import published_activations
+from lockstep.cost.tensor_parallel import published_activations
 from lockstep.models import linear
 from lockstep.tables import Table
 from lockstep.tensor_parallel.across_nodes import GPT_3, RANKS, Passed, Size, last_seconds, spent
 from lockstep.tensor_parallel.dropout import Dropout, Streams
 from lockstep.tensor_parallel.f_and_g import share
-from lockstep.tensor_parallel.mlp import ParallelMLP
 from lockstep.tensor_parallel.published import GPT_22B
 from lockstep.tensor_parallel.recorded import kept
+from lockstep.tensor_parallel.transformer import ParallelMLP
 from lockstep.tensor_parallel.vocabulary import vocab_parallel_cross_entropy
 from lockstep.worlds import run
 

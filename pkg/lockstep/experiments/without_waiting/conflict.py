@@ -1,5 +1,5 @@
 # mypy: disable-error-code="untyped-decorator"
-"""How often threads get in each other's way: the quantities of the HOGWILD! paper, exactly, for a data set.
+"""How often threads conflict: the quantities Ω, Δ and ρ of the HOGWILD! paper, computed exactly for a data set.
 
 An example is the set e of the coordinates that it uses. Of all examples E (Niu, Recht, Ré and Wright, "HOGWILD!", NIPS
 2011, arXiv:1106.5730, section 2):
@@ -23,8 +23,8 @@ from numba import njit
 from lockstep.experiments.without_waiting.lost_updates import overtaken
 from lockstep.tables import Table
 from lockstep.tally import counted
-from lockstep.without_waiting.hogwild import RATES
-from lockstep.without_waiting.sparse import Examples, Ints, data_sets
+from lockstep.without_waiting.hogwild import RATES, Examples, data_sets
+from lockstep.without_waiting.lock_free import Ints
 
 REPEATS = 20  # epochs whose overtaken steps are counted
 
@@ -41,7 +41,7 @@ class Conflict:
 
 
 def conflict(examples: Examples) -> Conflict:
-    """Of the set of examples. It looks at each pair that meets once for each coordinate that they share."""
+    """The conflicts in a data set, from every pair of examples and every coordinate that they share."""
     many = len(examples)
     users = np.bincount(examples.coordinates, minlength=examples.size)
     met = meetings(examples.begins, examples.coordinates, *_by_coordinate(examples, users))
@@ -51,14 +51,14 @@ def conflict(examples: Examples) -> Conflict:
 
 
 def _by_coordinate(examples: Examples, users: Ints) -> tuple[Ints, Ints]:
-    """The examples that use coordinate v: ``owners[begins[v]:begins[v + 1]]``."""
+    """The index from coordinates to examples: coordinate v is used by ``owners[begins[v]:begins[v + 1]]``."""
     owners = np.repeat(np.arange(len(examples)), np.diff(examples.begins))
     return np.concatenate([[0], np.cumsum(users)]), owners[np.argsort(examples.coordinates, kind="stable")]
 
 
 @njit(nogil=True)
 def meetings(begins: Any, coordinates: Any, users_begin: Any, users: Any) -> Any:
-    """For each example the number of examples that share a coordinate with it, itself among them."""
+    """For each example, the number of examples that share a coordinate with it, itself included."""
     many = begins.size - 1
     met, last = np.zeros(many, np.int64), np.full(many, -1)
     for i in range(many):
@@ -73,9 +73,9 @@ def meetings(begins: Any, coordinates: Any, users_begin: Any, users: Any) -> Any
 
 
 def conflict_table(threads: int = 2, sets: Mapping[str, Examples] | None = None) -> Table:
-    """Ω, Δ, ρ and the probability that two random examples meet, exactly; beside it, measured with ``threads`` threads
-    that count it, the share of the steps that were overtaken, the most of a few epochs: while such a step was under
-    way, another thread wrote one of its coordinates."""
+    """Ω, Δ, ρ and the probability that two random examples meet, exactly; and, measured with ``threads`` threads, the
+    share of steps that were overtaken, the largest of a few epochs: while such a step was under way, another thread
+    wrote one of its coordinates."""
     rows = []
     for name, examples in counted((data_sets() if sets is None else sets).items(), "Counting", each=2):
         of = conflict(examples)

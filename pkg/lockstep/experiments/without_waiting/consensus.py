@@ -1,4 +1,4 @@
-"""How fast do ranks that gossip come to agree? Measured in runs, beside |λ₂|, which is computed from the matrix alone.
+"""How fast gossiping ranks come to agree: measured in runs, and compared with |λ₂|, which the matrix alone gives.
 
 The *disagreement* is the root mean square of how far the ranks' numbers are from their mean. Near the end each step of
 gossip multiplies it by |λ₂|, whatever the numbers were; in the first steps it shrinks faster.
@@ -17,10 +17,11 @@ from torch import Tensor
 
 from lockstep.tables import Table
 from lockstep.tally import counted
-from lockstep.without_waiting.gossip import Mixing, gossip_step
-from lockstep.without_waiting.graphs import (
+from lockstep.without_waiting.gossip import (
+    Mixing,
     complete,
     exponential,
+    gossip_step,
     one_peer_exponential,
     ring,
     second_eigenvalue,
@@ -37,8 +38,8 @@ NUMEL = 64  # of each rank's tensor
 
 @dataclass(frozen=True)
 class Consensus:
-    """A run of gossip: its disagreement after 0, 1, 2 ... steps, and how many times its tensor the busiest rank sent in
-    a step."""
+    """A run of gossip: its disagreement after 0, 1, 2 ... steps, and how many tensors the busiest rank sent in a
+    step."""
 
     graph: str
     mixing: Sequence[Tensor]  # used by turns
@@ -47,7 +48,7 @@ class Consensus:
 
     @property
     def second_eigenvalue(self) -> float:
-        """|λ₂| of all the matrices one after the other, for each step."""
+        """|λ₂| of the product of all the matrices, per step."""
         product = self.mixing[0]
         for W in self.mixing[1:]:
             product = W @ product
@@ -56,8 +57,8 @@ class Consensus:
 
     @property
     def rate(self) -> float | None:
-        """By what a step multiplied the disagreement, on average over the later half of the steps above rounding; None
-        where there are too few of them to say."""
+        """The factor by which a step multiplied the disagreement, on average over the later half of the steps above
+        rounding; None where there are too few of them."""
         kept = [d for d in self.disagreement if d > NOTHING * self.disagreement[0]]
         turns = len(self.mixing)
         last = (len(kept) - 1) // turns * turns
@@ -66,13 +67,13 @@ class Consensus:
 
     @property
     def steps(self) -> int | None:
-        """How many it took to a thousandth of the first disagreement; None if that many were not made."""
+        """The number of steps until the disagreement was a thousandth of the first; None if so many were not made."""
         enough = ENOUGH * self.disagreement[0]
         return next((n for n, d in enumerate(self.disagreement) if d <= enough), None)
 
 
 def graphs(ranks: int) -> dict[str, Mixing]:
-    """By name, those that the tables compare."""
+    """The graphs that the tables compare, by name."""
     rows = max(r for r in range(1, math.isqrt(ranks) + 1) if ranks % r == 0)
     return {
         "ring": ring(ranks),
@@ -85,8 +86,8 @@ def graphs(ranks: int) -> dict[str, Mixing]:
 
 
 def measured(ranks: int = 16, most: int = 150, tried: Mapping[str, Mixing] | None = None) -> list[Consensus]:
-    """Gossip over each graph (by default ``graphs(ranks)``) on the virtual cluster: no gradients, only averaging.
-    Ranks begin with random numbers. Each graph has the steps that |λ₂| asks for, and ``most`` of them at most."""
+    """Gossip over each graph (by default ``graphs(ranks)``) on the virtual cluster: only averaging, no gradients. Ranks
+    begin with random numbers. Each graph gets as many steps as |λ₂| requires, and at most ``most``."""
     return _compared(ranks, most) if tried is None else _each(tried, most)
 
 
@@ -114,7 +115,7 @@ def consensus(name: str, mixing: Mixing, most: int = 150) -> Consensus:
 
 
 def gossip(matrices: Sequence[Tensor], steps: int) -> Tensor:
-    """What this rank holds after 0, 1, 2 ... steps, by step."""
+    """A program for every rank: what it holds after 0, 1, 2 ... steps, by step."""
     x = torch.randn(NUMEL, dtype=torch.float64, generator=torch.Generator().manual_seed(dist.get_rank()))
     held = [x]
     for step in range(steps):
@@ -123,8 +124,8 @@ def gossip(matrices: Sequence[Tensor], steps: int) -> Tensor:
 
 
 def consensus_table(ranks: int = 16, most: int = 150) -> Table:
-    """For each graph what a rank sends, |λ₂|, the measured rate, and the steps and tensors sent to a thousandth of the
-    first disagreement."""
+    """For each graph what a rank sends, |λ₂|, the measured rate, and the steps and tensors until the disagreement is a
+    thousandth of the first."""
     head = ["graph", "tensors the busiest rank sends in a step", "|λ₂|",
             "measured: a step multiplies the disagreement by",
             "steps to 1/1000", "tensors it sends till then"]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What fewer bytes cost: the digits' loss beside what has travelled, for local SGD and for compressed gradients.
+"""What sending fewer bytes costs: loss against bytes sent, for local SGD and for compressed gradients on the digits.
 
 rows = local_sgd_sweep()          show.loss_by_bytes(rows)          local_sgd_table(rows)
 rows = compression_sweep()        compression_table(rows)           published_compression()
@@ -32,7 +32,7 @@ PERIODS = (1, 4, 16, 64)
 ALPHAS: Mapping[str, float | None] = {"examples dealt evenly": None, "few classes on each rank": 0.1}
 TOP, LOW_RANK = 7, 1  # about 1 % of 650 elements; the rank of PowerSGD's matrices
 COMPRESSORS: Mapping[str, Callable[[], Compress]] = {
-    "all of it": lambda: uncompressed,
+    "all of it, float64": lambda: uncompressed,
     "float16": lambda: half_precision,
     f"the largest {TOP} of 650": lambda: partial(topk_with_error_feedback, k=TOP),
     f"PowerSGD, rank {LOW_RANK}": lambda: PowerSGD(CLASSES, LOW_RANK),
@@ -43,7 +43,7 @@ Train = Callable[[Gradient, Tensor], Tensor]  # (gradient of a rank, w) -> w aft
 
 class Trained(NamedTuple):
     """A model after STEPS steps of each rank. ``nbytes``: what each rank has sent, if all-reduces and all-gathers send
-    as little as they can; ``loss``: of all examples to train with; ``error``: percent of the test digits."""
+    the least possible; ``loss``: over all training examples; ``error``: percent of the test digits."""
 
     data: str
     method: str
@@ -54,13 +54,13 @@ class Trained(NamedTuple):
 
 
 def local_sgd_sweep(periods: Sequence[int] = PERIODS) -> list[Trained]:
-    """Local SGD with each period, on examples that are dealt evenly and on examples that are parted by class."""
+    """Local SGD with each period, on examples divided evenly and on examples divided by class."""
     train = {f"{p}": partial(local_sgd, steps=STEPS, rate=RATE, period=p) for p in periods}
     return _trained([(data, period, program) for data in ALPHAS for period, program in train.items()])
 
 
 def local_sgd_table(rows: Sequence[Trained]) -> Table:
-    """What ``local_sgd_sweep`` found: a row for each period, the loss on both kinds of data."""
+    """The results of ``local_sgd_sweep``: a row for each period, the loss on both kinds of data."""
     head = ("period", "all-reduces", "bytes a rank sends", *(f"loss, {data}" for data in ALPHAS))
     found = {(row.data, row.method): row for row in rows}
     first = next(iter(ALPHAS))
@@ -73,7 +73,7 @@ def local_sgd_table(rows: Sequence[Trained]) -> Table:
 
 
 def compression_sweep(data: str = "examples dealt evenly") -> list[tuple[Trained, Trained]]:
-    """Each way to send less, with error feedback and without it, when residuals are thrown away."""
+    """Each kind of compression, with error feedback and without it, when residuals are thrown away."""
     program = partial(compressed_sgd, steps=STEPS, rate=RATE)
     jobs = [
         (data, method, partial(program, compress=made(), feedback=feedback))
@@ -85,7 +85,8 @@ def compression_sweep(data: str = "examples dealt evenly") -> list[tuple[Trained
 
 
 def compression_table(rows: Sequence[tuple[Trained, Trained]]) -> Table:
-    """What ``compression_sweep`` found. Half of what float64 takes would be float32's; the indices are int64."""
+    """The results of ``compression_sweep``. The gradients are float64, so float16 is a quarter of them; the indices are
+    int64."""
     whole = rows[0][0].nbytes
     body = [
         [row.method, f"{row.nbytes / STEPS:,.0f}", f"{whole / row.nbytes:.3g}", f"{row.loss:.3f}",
@@ -93,18 +94,21 @@ def compression_table(rows: Sequence[tuple[Trained, Trained]]) -> Table:
         for row, without in rows
     ]  # fmt: skip
     head = ("sent", "bytes a rank and step", "times less", "loss", "without feedback", "test error", "without feedback")
-    caption = f"Compressed gradients in float64, {RANKS} ranks, {STEPS} steps. Without feedback, what is left"
-    return Table(f"{caption} out each time never comes: much with top-k and PowerSGD, little with float16.", head, body)
+    caption = (
+        f"Compressed gradients, {RANKS} ranks, {STEPS} steps: float16 is a quarter of float64, and half of float32"
+    )
+    lost = "Without feedback, what is left out is lost: much with top-k and PowerSGD, little with float16."
+    return Table(f"{caption}. {lost}", head, body)
 
 
 def published_compression() -> Table:
-    """What others have published of gradients as small, beside no compression; each row says how far it is checked."""
+    """Published results of compressed gradients against uncompressed ones, and the source of each row."""
     rows = [
         row for row in published("experiments/without_waiting", "async_and_compression.csv") if row["work"] in _WORKS
     ]
-    body = [[_WORKS[row["work"]], row["item"], row["value"], row["provenance"]] for row in rows]
-    caption = "Published: compression. Published: printed in the source; unverified: quoted from memory."
-    return Table(caption, ("work", "of", "value", "how we know"), body)
+    body = [[_WORKS[row["work"]], row["item"], row["value"], row["source"]] for row in rows]
+    caption = "Published: Deep Gradient Compression (DGC) sends the largest 0.1 % of a gradient"
+    return Table(caption, ("work", "of", "value", "source"), body)
 
 
 def published_speedup(gpus: int = 64) -> Table:
@@ -125,14 +129,13 @@ def published_speedup(gpus: int = 64) -> Table:
 
 
 _WORKS = {
-    "DGC repo": "DGC, the largest 0.1 %, ResNet-50 on ImageNet (its repository)",
-    "DGC paper": "DGC (its paper)",
-    "PowerSGD T3": "PowerSGD, Table 3",
+    "DGC paper": "Lin et al., Deep Gradient Compression, 2018",
+    "DGC repo": "its authors' program, on ImageNet",
 }
 
 
 def _trained(jobs: Sequence[tuple[str, str, Train]]) -> list[Trained]:
-    """A row for each (data, method, program), all in one run: to load the digits takes longer than to learn them."""
+    """A row for each (data, method, program), all in one run: loading the digits takes longer than training."""
     done = run(_each, jobs, ranks=RANKS, on=cluster())
     rows = []
     for (data, method, _), w, events in zip(jobs, done.values[0], _parted(done.trace), strict=True):
@@ -143,7 +146,7 @@ def _trained(jobs: Sequence[tuple[str, str, Train]]) -> list[Trained]:
 
 
 def _each(jobs: Sequence[tuple[str, str, Train]]) -> list[Tensor]:
-    """On a rank: each program in turn, after a barrier that parts its events from those before."""
+    """On a rank: each program in turn, after a barrier that separates its events from those before."""
     models = []
     for data, _, train in jobs:
         dist.barrier()
@@ -164,6 +167,6 @@ def _parted(trace: Trace) -> list[list[Event]]:
 
 
 def sent(event: Event, ranks: int) -> float:
-    """Bytes that a rank sends in an all-gather or an all-reduce that sends as little as it can: of an all-gather its
-    share to each of the others, of an all-reduce twice as much."""
+    """Bytes that a rank sends in an optimal all-gather or all-reduce: of an all-gather its share to each of the others,
+    of an all-reduce twice as much."""
     return {"all_gather": 1, "all_reduce": 2}[event.kind] * (ranks - 1) / ranks * event.nbytes

@@ -1,10 +1,10 @@
-"""Does local SGD generalise better than a large batch? A small trial on the digits, told as it comes.
+"""Does local SGD generalise better than a large batch? A small trial on the digits, with whatever result it gives.
 
 16 ranks with 16 examples each make a batch of 256. Lin et al. found that a model whose ranks take local steps in the
 second part of the training, *post-local SGD*, is better on new examples than one trained with all-reduces throughout:
-in between the means, each rank's steps are those of the small batch, with their noise. Here it is no better: the errors
-of the two differ by less than their uncertainty. The network is small, 517 examples are few to tell such errors apart,
-and once the learning rate is a tenth the models hardly drift. What post-local SGD saves is all-reduces.
+between two averages, each rank's steps are those of a small batch, with their noise. Here it is no better: the errors
+of the two differ by less than their uncertainty. The network is small, 517 examples are too few to resolve such
+differences, and once the learning rate is a tenth the models hardly drift. What post-local SGD saves is all-reduces.
 
 All replicas are trained in one process, as rows of one tensor: the mean of models is a mean over its rows. Source: Lin,
 Stich, Patel and Jaggi, Don't Use Large Mini-Batches, Use Local SGD, ICLR 2020, arXiv:1808.07217.
@@ -37,14 +37,14 @@ PERIOD = 16
 
 @dataclass(frozen=True)
 class Way:
-    """How to train: the mean of all models after every step, and from epoch ``switch`` on every ``period`` steps."""
+    """How to train: average all models after every step, and from epoch ``switch`` on every ``period`` steps."""
 
     ranks: int
     period: int = 1
     switch: int = 0
 
     def meets(self, t: int) -> bool:
-        """After step t = 1, 2, ..."""
+        """Whether all models are averaged after step t = 1, 2, ..."""
         local = t - self.switch * self.steps_an_epoch
         return local <= 0 or local % self.period == 0 or t == EPOCHS * self.steps_an_epoch
 
@@ -73,7 +73,7 @@ class Tried(NamedTuple):
 
 @one_thread()
 def sweep(seeds: int = 5) -> list[Tried]:
-    """Each way with so many models that begin differently, at least two."""
+    """Each way with so many models of different initial weights, at least two."""
     rows = []
     for name, way in counted(WAYS.items(), "Training", each=0.6 * seeds):
         losses, errors = zip(*(train(way, seed) for seed in range(seeds)), strict=True)
@@ -83,7 +83,7 @@ def sweep(seeds: int = 5) -> list[Tried]:
 
 
 def table(rows: Sequence[Tried]) -> Table:
-    """What ``sweep`` found."""
+    """The results of ``sweep``."""
     body = [
         [r.way, f"{r.all_reduces}", f"{r.train_loss:.4f}", f"{r.test_error:.2f} % ± {r.uncertain:.2f}"] for r in rows
     ]
@@ -92,15 +92,14 @@ def table(rows: Sequence[Tried]) -> Table:
 
 
 def published_post_local() -> Table:
-    """What our table of published numbers has of local SGD."""
+    """The rows on local SGD in our table of published numbers."""
     rows = [
         row
         for row in published("experiments/without_waiting", "async_and_compression.csv")
         if "ocal SGD" in row["work"]
     ]
-    body = [[row["work"], row["item"], row["value"], row["provenance"]] for row in rows]
-    caption = "Published: local SGD. Second-hand: as others quote it; the papers' own tables are not checked."
-    return Table(caption, ("work", "of", "value", "how we know"), body)
+    body = [[row["work"], row["item"], row["value"], row["source"]] for row in rows]
+    return Table("Published: local SGD", ("work", "of", "value", "source"), body)
 
 
 def train(way: Way, seed: int) -> tuple[float, float]:
@@ -119,7 +118,7 @@ def train(way: Way, seed: int) -> tuple[float, float]:
 
 
 def gradients(replicas: Sequence[Tensor], x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-    """Of each replica's mean loss on its own examples: x (ranks, n, 64), y (ranks, n)."""
+    """The gradients of each replica's mean loss on its own examples: x (ranks, n, 64), y (ranks, n)."""
     weights = [p.requires_grad_() for p in replicas]
     each = F.cross_entropy(scores(weights, x).flatten(0, 1), y.flatten(), reduction="none")
     found = torch.autograd.grad(each.view(y.shape).mean(1).sum(), weights)
@@ -129,7 +128,7 @@ def gradients(replicas: Sequence[Tensor], x: Tensor, y: Tensor) -> tuple[Tensor,
 
 
 def scores(replicas: Sequence[Tensor], x: Tensor) -> Tensor:
-    """Of two linear layers with ReLU between them, a network for each row of the parameters."""
+    """The outputs of two linear layers with ReLU between them, of one network for each row of the parameters."""
     w1, b1, w2, b2 = replicas
     hidden = torch.relu(torch.baddbmm(b1.unsqueeze(1), x, w1.transpose(1, 2)))
     return torch.baddbmm(b2.unsqueeze(1), hidden, w2.transpose(1, 2))

@@ -1,8 +1,7 @@
-"""The server's port is the bottleneck: the more workers, the longer each waits for it; an all-reduce does not mind.
+"""The server's port is the bottleneck: the more workers, the longer each waits for it; an all-reduce has no such port.
 
-Each number is counted in a run on the virtual cluster, and stands beside that of ``cost.parameter_server``. The
-parameters are 40 kB, a message of which takes 4 ms on a link of 10 MB/s (Fast Ethernet, nearly); a gradient takes 40 ms
-of computing.
+Each number is counted in a run on the virtual cluster, and compared with the formula of ``cost.data_parallel``. The
+parameters are 40 kB, which take 4 ms on a link of 10 MB/s (nearly Fast Ethernet); a gradient takes 40 ms of computing.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from lockstep.cost.parameter_server import all_reduce_step_seconds, served_seconds
+from lockstep.cost.data_parallel import all_reduce_step_seconds, served_seconds
 from lockstep.machines import alpha_beta
 from lockstep.tables import Table
 from lockstep.tally import counted
-from lockstep.without_waiting.several_servers import several_servers
+from lockstep.without_waiting.parameter_server import several_servers
 from lockstep.worlds import run
 
 NUMEL, COMPUTE = 10_000, 40e-3  # float32 parameters; seconds of a gradient
@@ -29,7 +28,7 @@ ALPHA, BETA = 25e-6, 1e-7
 CLUSTER = alpha_beta(ALPHA, BETA)
 WORKERS = (2, 8, 16, 64)
 SERVERS = (1, 4)
-STEPS = 3  # of each worker, of which the first is not counted
+STEPS = 3  # of each worker; the first one is not counted
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Step:
 
 @cache
 def step_of(workers: int, servers: int) -> Step:
-    """Run a few steps, and see how far apart worker 0's are at rank 0."""
+    """Run a few steps; the time between worker 0's messages at rank 0."""
     if servers:
         trace = run(_serve, servers, ranks=workers + servers, on=CLUSTER).trace
         done = [e.end for e in trace.of_rank(0) if e.kind == "recv" and e.peer == servers]
@@ -58,12 +57,12 @@ def step_of(workers: int, servers: int) -> Step:
 
 
 def measured() -> list[Step]:
-    """For each of WORKERS, with each of SERVERS and with all-reduces."""
+    """The step for each of WORKERS, with each of SERVERS and with all-reduces."""
     return [step_of(K, S) for K, S in counted([(K, S) for S in (*SERVERS, 0) for K in WORKERS], "Running")]
 
 
 def gradients_per_second(workers: int, servers: int = 1) -> float:
-    """Of all workers together, asynchronously; without servers by all-reduces."""
+    """Gradients a second of all workers together, asynchronously; without servers by all-reduces."""
     return workers / step_of(workers, servers).seconds
 
 
@@ -76,7 +75,7 @@ def ingress_table() -> Table:
 
 
 def gradient(w: Tensor, step: int) -> Tensor:
-    """Of nothing: it takes its time."""
+    """A gradient of zeros that only takes its time."""
     time.sleep(COMPUTE)  # virtual seconds
     return torch.ones_like(w)
 

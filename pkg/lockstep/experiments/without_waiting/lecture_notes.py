@@ -1,4 +1,4 @@
-"""What the lecture notes say of three kinds of synchronization, beside what the recorded races count."""
+"""What the lecture notes say about three kinds of synchronization, next to what the recorded races count."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def notes_table() -> Table:
          f"{calm[DELAYED].updates} updates against {calm[SYNCHRONOUS].updates}",
          f"Right: its best learning rate is {rate[DELAYED]}, and {rate[SYNCHRONOUS]} without a delay."),
     ]  # fmt: skip
-    head = ["the notes", "", "we count", "why"]
+    head = ["a common claim", "", "we count", "why"]
     return Table("Three kinds of synchronization", head, [list(row) for row in rows])
 
 
 def of(straggler: float, link: str) -> dict[str, Arrival]:
-    """By method, the recorded race of that setting."""
+    """The recorded race of that setting, by method."""
     (race,) = [one for one in recorded() if (one.straggler, one.link) == (straggler, link)]
     return {arrival.method: arrival for arrival in race.arrivals}
 

@@ -1,9 +1,9 @@
 # mypy: disable-error-code="untyped-decorator"
-"""What a race loses, counted; in runs of their own, because counting changes the race.
+"""The updates that a race loses, counted, in runs of their own because counting changes the race.
 
-A thread that adds 1 to a counter loads it, adds, and stores. What another thread stores in between is overwritten, and
-gone. How many are lost depends on how often two threads are at the same counter: on one counter half of them may be, on
-a hundred thousand hardly any.
+A thread that adds 1 to a counter loads it, adds, and stores. What another thread stores in between is overwritten and
+lost. How many are lost depends on how often two threads use the same counter: with a single counter up to half of them,
+with a hundred thousand hardly any.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from numba import njit
 from lockstep import tally
 from lockstep.cpu.threads import count, count_atomically, thread_seconds
 from lockstep.tables import Table
-from lockstep.without_waiting.hogwild import slope
-from lockstep.without_waiting.sparse import Examples
+from lockstep.without_waiting.hogwild import Examples, slope
 
 INCREMENTS = 1_000_000
 COUNTERS = (1, 16, 1_000, 100_000)
@@ -28,8 +27,8 @@ REPEATS = 20
 
 def surviving(counters: int, threads: int = 2, increments: int = INCREMENTS, kernel: Callable[..., None] = count,
               seed: int = 0) -> int:  # fmt: skip
-    """Of ``increments`` additions of 1 to ``counters`` shared counters, each to a random one, by ``threads`` threads
-    that begin together: how many are there afterwards."""
+    """The sum of all counters after ``increments`` additions of 1 to ``counters`` shared counters, each to a random
+    one, by ``threads`` threads that start together."""
     dice, counts = np.random.default_rng(seed), np.zeros(counters, np.int64)
     drawn = np.array_split(dice.integers(0, counters, increments), threads)
     thread_seconds([partial(kernel, part, counts, 1) for part in drawn])
@@ -41,7 +40,7 @@ def survivors(
 ) -> Table:
     """Of a million counted increments, how many survive with ``threads`` threads, on a few shared counters and on many:
     the least of ``repeats`` runs, without a lock and with atomic additions. (A run takes a millisecond. Where the
-    threads did not run side by side, all survive, and nothing is learnt.)"""
+    threads did not run at the same time, all survive, and the run says nothing.)"""
     for kernel in tally.counted((count, count_atomically), "Compiling", each=1):
         surviving(1, 1, 1, kernel)
     rows = []
@@ -75,8 +74,8 @@ def count_overtaken(
     order: Any, thread: Any, threads: Any, rate: Any, widest: Any,
     begins: Any, coordinates: Any, values: Any, labels: Any, w: Any, written: Any, found: Any,
 ) -> None:  # fmt: skip
-    """Racy steps that note in ``written`` who wrote a coordinate last, and in which step; ``found[0]``: overtaken
-    ones."""
+    """Racy steps that note in ``written`` who wrote a coordinate last, and in which step; ``found[0]`` counts the
+    overtaken ones."""
     before = np.zeros(widest, np.int64)
     for n in range(order.size):
         i = order[n]

@@ -6,7 +6,7 @@
     gossip on a ring                 4·N            two neighbours, however many ranks there are
 
 That is the argument of D-PSGD (Lian et al. 2017, Table 1): the busiest node talks to O(degree) others, and not to O(K).
-Its authors compare with a parameter server. The ring all-reduce is as thrifty in bytes; but all its ranks wait for each
+Its authors compare with a parameter server. The ring all-reduce sends as few bytes; but all its ranks wait for each
 other.
 """
 
@@ -20,8 +20,7 @@ from torch import Tensor
 
 from lockstep.collectives import ring_all_reduce, star_all_reduce
 from lockstep.tables import Table
-from lockstep.without_waiting.gossip import gossip_step
-from lockstep.without_waiting.graphs import one_peer_exponential, ring
+from lockstep.without_waiting.gossip import gossip_step, one_peer_exponential, ring
 from lockstep.worlds import run
 
 NUMEL = 1024
@@ -44,7 +43,7 @@ STEPS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def busiest_port(step: str, ranks: int) -> float:
-    """How many times its tensor the busiest rank sends and receives in one of ``STEPS``."""
+    """How many tensors the busiest rank sends and receives in one of ``STEPS``."""
     trace = run(once, step, ranks=ranks, on="dgx-a100").trace
     return max(trace.sent(r).nbytes + trace.received(r).nbytes for r in range(ranks)) / (4 * NUMEL)
 
@@ -54,7 +53,7 @@ def once(step: str) -> None:
 
 
 def ports_table(ranks: tuple[int, ...] = (4, 8, 16, 32)) -> Table:
-    """For each of ``STEPS`` and number of ranks, what goes through the busiest port."""
+    """For each of ``STEPS`` and each number of ranks, what goes through the busiest port."""
     rows = [[step, *(f"{busiest_port(step, K):.3g}" for K in ranks)] for step in STEPS]
     caption = "One step: tensors that the busiest rank sends and receives, counted in traces."
     return Table(caption, ["", *(f"{K} ranks" for K in ranks)], rows)

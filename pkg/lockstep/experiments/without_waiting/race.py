@@ -5,11 +5,11 @@
     updates    gradients of a minibatch, of all ranks together, that were begun until then
 
 ``race(straggler=4, link="slow")`` runs all of METHODS on a virtual cluster whose rank 1 takes four times as long for
-what it computes, and tells the three numbers of each. ``recorded()`` has them for a grid of settings.
+its computation, and returns the three numbers of each. ``recorded()`` has them for a grid of settings.
 
-- The digits are parted by class (alpha = 0.3), so that models drift apart where they are not averaged often.
+- The digits are divided by class (alpha = 0.3), so that models drift apart where they are not averaged often.
 - The loss is that of all 1,280 digits, at the parameters that a method has at that time: those that all ranks share; of
-  a server those that it has sent last; where each rank has its own, their mean, which nobody has computed yet.
+  a server those that it has sent last; where each rank has its own, their mean, which no rank has computed.
 - Of an all-reduce of N bytes each rank sends 2(K-1)/K·N, the least there is; of an all-gather that brings N, (K-1)/K·N.
 - A server is one of the eight machines. It computes no gradients, and the other seven share the digits.
 - Gradients are rounded to multiples of GRID. Many elements of a gradient are equal, and which of them are among the
@@ -37,20 +37,19 @@ from torch import Tensor
 from lockstep.errors import UsageError
 from lockstep.events import Event
 from lockstep.machines import Link
+from lockstep.show.race_results import RANKS, TARGET, Arrival, Race, recorded
 from lockstep.tally import counted
 from lockstep.this_machine.measure import one_thread
-from lockstep.without_waiting.arrivals import RANKS, TARGET, Arrival, Race, recorded
 from lockstep.without_waiting.compression_with_error_feedback import (
     compressed_sgd,
     topk_with_error_feedback,
     uncompressed,
 )
 from lockstep.without_waiting.delayed import delayed
-from lockstep.without_waiting.gossip import d_psgd
-from lockstep.without_waiting.graphs import ring
-from lockstep.without_waiting.local_sgd import local_sgd, post_local_sgd
+from lockstep.without_waiting.gossip import d_psgd, ring
+from lockstep.without_waiting.local_sgd import Gradient, local_sgd, post_local_sgd
 from lockstep.without_waiting.parameter_server import parameter_server
-from lockstep.without_waiting.problems import Digits, Gradient, Recorded, cluster
+from lockstep.without_waiting.problems import Digits, Recorded, cluster
 from lockstep.worlds import run
 
 __all__ = ["LINKS", "METHODS", "RATES", "STRAGGLERS", "Arrival", "Method", "Race", "grid", "race", "recorded", "tune"]
@@ -71,8 +70,8 @@ State = tuple[float, NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class Method:
-    """``has``: whose parameters count: those that all ranks "share", a "server"'s, or the "mean" of the ranks' own.
-    ``steps``: of each rank, more than it takes."""
+    """A way to train. ``has``: whose parameters count: those that all ranks "share", a "server"'s, or the "mean" of the
+    ranks' own. ``steps``: of each rank, more than it needs."""
 
     name: str
     train: Train
@@ -86,7 +85,7 @@ def synchronous(gradient: Gradient, w: Tensor, steps: int, rate: float) -> Tenso
 
 
 def largest(gradient: Gradient, w: Tensor, steps: int, rate: float) -> Tensor:
-    """20 of 650 elements travel."""
+    """Top-k with error feedback: 20 of 650 elements are sent."""
     return compressed_sgd(gradient, w, steps, rate, partial(topk_with_error_feedback, k=20))
 
 
@@ -108,9 +107,9 @@ METHODS = (
 
 def race(straggler: float = 4, link: str | Link = "slow", methods: Sequence[Method] = METHODS) -> Race:
     """Run each method with rank 1 ``straggler`` times as slow as the others, on a ``link`` of LINKS or one of your own:
-    ``Link(alpha, beta)``, in seconds and seconds a byte. Takes some seconds, and says how far it is.
+    ``Link(alpha, beta)``, in seconds and seconds a byte. Takes some seconds, and shows progress.
 
-    Raises UsageError for a link that nobody knows, or a straggler below 1."""
+    Raises UsageError for an unknown link, or a straggler below 1."""
     name, own = _link(link)
     if not 1 <= straggler < math.inf:
         raise UsageError(f"A straggler takes at least as long as the others, not {straggler!r} times.", "Try 4.")
@@ -118,7 +117,7 @@ def race(straggler: float = 4, link: str | Link = "slow", methods: Sequence[Meth
 
 
 def arrival(method: Method, straggler: float, name: str, link: Link) -> Arrival:
-    """One run, and what it took to reach TARGET."""
+    """One run of a method: its price until it reaches TARGET."""
     result = run(train, method, ranks=RANKS, on=cluster(straggler, link.alpha, link.beta))
     end, lowest = reached(states(method.has, result.values))
     until = math.inf if end is None else end
@@ -128,7 +127,7 @@ def arrival(method: Method, straggler: float, name: str, link: Link) -> Arrival:
 
 
 def reached(states: Iterator[State]) -> tuple[float | None, float]:
-    """When the loss was at most TARGET first, None if never; and the lowest loss until then."""
+    """When the loss was at most TARGET for the first time, None if never; and the lowest loss until then."""
     lowest = math.inf
     with one_thread():
         for now, w in states:
@@ -139,7 +138,7 @@ def reached(states: Iterator[State]) -> tuple[float | None, float]:
 
 
 def train(method: Method) -> Path:
-    """On each rank: which parameters it has had at the beginning of each of its gradients, and at the end."""
+    """The program of every rank: which parameters it had at the beginning of each of its gradients, and at the end."""
     rank, ranks = dist.get_rank(), dist.get_world_size()
     own = PROBLEM.of(rank - 1, ranks - 1) if method.has == "server" else PROBLEM.of(rank, ranks)
     gradient = Recorded(rounded(own))
@@ -154,7 +153,7 @@ def rounded(gradient: Gradient) -> Gradient:
 
 
 def states(has: str, paths: Sequence[Path]) -> Iterator[State]:
-    """When the method had which parameters, in order."""
+    """The times at which the method's parameters changed, and the parameters, in order."""
     if has == "share":
         yield from zip(*paths[0], strict=True)
         return
@@ -175,7 +174,7 @@ def sent(event: Event) -> float:
 
 
 def tune(method: Method) -> dict[float, int | None]:
-    """By learning rate, the updates that it takes on the fast link without a straggler; None: more than it may make."""
+    """By learning rate, the number of updates on the fast link without a straggler; None: more than the limit."""
     found = {}
     for rate in RATES:
         tried = Method(method.name, method.train, rate, method.steps, method.has)

@@ -1,9 +1,9 @@
-"""The four schemes side by side: who waits for whom, what it costs, and how stale the gradients are.
+"""The synchronization schemes compared: who waits for whom, what it costs, and how stale the gradients are.
 
     all-reduce       all wait for the slowest, and for the all-reduce
     delayed          all wait for the slowest; the all-reduce is hidden; each gradient is one step old
     synchronous      a server takes the mean of all gradients; all wait for the slowest
-    bound            a server takes each gradient as it comes; who is too far ahead waits
+    bound            a server applies each gradient as it arrives; a worker that is too far ahead waits
     asynchronous     nobody waits; a gradient may be of any age
 
 Each trains ``Digits`` on the same number of workers, with the same rate for each gradient. The time until the loss is
@@ -27,9 +27,9 @@ from lockstep.machines import Cluster
 from lockstep.tables import Table
 from lockstep.tally import counted
 from lockstep.without_waiting.delayed import delayed
-from lockstep.without_waiting.parameter_server import Gradient, parameter_server, synchronous
+from lockstep.without_waiting.local_sgd import Gradient
+from lockstep.without_waiting.parameter_server import parameter_server, staleness_of, synchronous
 from lockstep.without_waiting.problems import GRADIENT, Digits, Recorded, cluster
-from lockstep.without_waiting.staleness import staleness_of
 from lockstep.worlds import Result, run
 
 PROBLEM = Digits()
@@ -43,14 +43,14 @@ Scheme = Callable[[Gradient, Tensor, int, float], Tensor]  # (gradient, w, steps
 
 @dataclass(frozen=True)
 class Reached:
-    """When the loss was small enough first, and how many gradients were in w then."""
+    """When the loss was small enough for the first time, and how many gradients were in w then."""
 
     seconds: float
     gradients: int
 
 
 def all_reduce(gradient: Gradient, w: Tensor, steps: int, rate: float) -> Tensor:
-    """What unit 05 does."""
+    """Synchronous SGD with an all-reduce in each step, as in unit 05."""
     for step in range(steps):
         g = gradient(w, step)
         dist.all_reduce(g)
@@ -59,7 +59,7 @@ def all_reduce(gradient: Gradient, w: Tensor, steps: int, rate: float) -> Tensor
 
 
 def served(bound: float, gradient: Gradient, w: Tensor, steps: int, rate: float) -> Tensor:
-    """The parameter server with the rate of one gradient."""
+    """The parameter server, with the rate of one gradient."""
     return parameter_server(gradient, w, steps, rate / (dist.get_world_size() - 1), bound)
 
 
@@ -72,8 +72,8 @@ WITH_SERVER: Mapping[str, Scheme] = {
 
 
 def trained(name: str, on: Cluster, more: Sequence[Sequence[float]], rate: float = RATE) -> Result:
-    """A run of that scheme. ``more``: by worker and step, how many seconds longer it takes. The values of the result
-    are what each rank's gradients saw; a server, if there is one, is rank 0."""
+    """A run of that scheme. ``more``: by worker and step, how many seconds longer it takes. The result's values are
+    what each rank's gradients recorded; a server, if there is one, is rank 0."""
     if name in ON_ALL:
         return run(train, ON_ALL[name], 0, more, rate, ranks=len(more), on=on)
     return run(train, WITH_SERVER[name], 1, more, rate, ranks=len(more) + 1, on=on)
@@ -88,7 +88,7 @@ def train(scheme: Scheme, servers: int, more: Sequence[Sequence[float]], rate: f
 
 
 def reached(result: Result, target: float = TARGET) -> Reached | None:
-    """None if the loss was never so small."""
+    """When the loss was first at most TARGET; None if never."""
     before = None
     for t, _, w in in_time(result):
         if before is None or (w != before).any():  # in a synchronous step all have the same
@@ -99,7 +99,7 @@ def reached(result: Result, target: float = TARGET) -> Reached | None:
 
 
 def in_time(result: Result) -> list[tuple[float, int, Any]]:
-    """(seconds, step, w) of all gradients that were begun, in this order."""
+    """(seconds, step, w) of all gradients, in the order in which they were begun."""
     return sorted(((t, n, w) for of_rank in result.values for n, (t, w) in enumerate(of_rank)), key=lambda row: row[:2])
 
 
@@ -126,7 +126,7 @@ def schemes_table(straggler: float = 4.0, now_and_then: bool = False, rate: floa
 
 
 def stragglers(straggler: float, now_and_then: bool, workers: int = WORKERS) -> tuple[Cluster, list[list[float]]]:
-    """The machines, and what their gradients take longer."""
+    """The machines, and by how much their gradients are delayed."""
     if now_and_then:
         return cluster(), drawn(workers, STEPS, (straggler - 1) * GRADIENT)
     return cluster(straggler), [[0.0] * STEPS] * workers
@@ -147,13 +147,13 @@ def _told(found: Reached | None) -> list[str]:
 
 
 def _told_staleness(old: Mapping[int, int]) -> list[str]:
-    """The mean and the largest; of a scheme without versions nothing."""
+    """The mean and the largest staleness, as text; "" for a scheme without versions."""
     mean = sum(s * n for s, n in old.items()) / max(1, sum(old.values()))
     return [f"{mean:.1f}", str(max(old))] if old else ["", ""]
 
 
 def staleness_table(straggler: float = 4.0, now_and_then: bool = False) -> Table:
-    """Of all gradients of a run, how many were how stale: read off the trace, for several bounds."""
+    """The histogram of all gradients of a run by staleness, read off the trace, for several bounds."""
     on, more = stragglers(straggler, now_and_then)
     rows = []
     for name in counted(BOUNDS, "Training"):

@@ -1,4 +1,4 @@
-"""Workers that are late now and then: a fixed trace of who takes how long in which step, the same for every scheme.
+"""Workers that are late now and then: a fixed trace of delays by worker and step, the same for every scheme.
 
 Two kinds of stragglers ask for two kinds of help. A machine that is always slow makes all of a synchronous step slow,
 and with any finite bound it makes all of a parameter server slow as well, only later. One that is late now and then
@@ -14,7 +14,7 @@ from random import Random
 
 from torch import Tensor
 
-from lockstep.without_waiting.parameter_server import Gradient
+from lockstep.without_waiting.local_sgd import Gradient
 
 OFTEN = 0.1  # of its steps a worker is late
 
@@ -31,6 +31,6 @@ class Late:
 
 
 def drawn(workers: int, steps: int, seconds: float, often: float = OFTEN, seed: int = 0) -> list[list[float]]:
-    """By worker and step how much longer it takes: 0, or ``seconds``. Always the same for the same seed."""
+    """By worker and step the extra time: 0, or ``seconds``. Always the same for the same seed."""
     dice = Random(seed)
     return [[seconds * (dice.random() < often) for _ in range(steps)] for _ in range(workers)]

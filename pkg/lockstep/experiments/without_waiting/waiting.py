@@ -1,4 +1,4 @@
-"""What waiting costs, and what not to wait costs: two short measurements of lesson 06, all in virtual time."""
+"""What waiting costs, and what not waiting costs: two short measurements of lesson 06, in virtual time."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from lockstep.tables import Table
 from lockstep.tally import counted
 from lockstep.without_waiting.delayed import delayed
 from lockstep.without_waiting.local_sgd import Gradient, local_sgd
-from lockstep.without_waiting.parameter_server import parameter_server
+from lockstep.without_waiting.parameter_server import parameter_server, staleness_of
 from lockstep.without_waiting.problems import BATCH, CLASSES, GRADIENT, PIXELS, Digits, cluster
-from lockstep.without_waiting.staleness import staleness_of
-from lockstep.worlds import run
+from lockstep.worlds import Result, run
 
 RANKS, STEPS, RATE = 4, 100, 0.5
 CLUSTERS = {
@@ -46,8 +45,13 @@ def _trained(delay: bool) -> Tensor:
 
 
 def asynchronous_staleness(workers: int = 8, steps: int = STEPS) -> dict[int, int]:
-    """{staleness: gradients} of a server that lets nobody wait, where all workers are equally fast."""
-    return staleness_of(run(_asynchronous, steps, costly, ranks=workers + 1, on=cluster()).trace)
+    """{staleness: gradients} of an asynchronous parameter server whose workers are all equally fast."""
+    return staleness_of(asynchronous_run(workers, steps).trace)
+
+
+def asynchronous_run(workers: int = 4, steps: int = 3) -> Result:
+    """A server, rank 0, and its workers, each of which makes ``steps`` gradients; ``.show()`` draws it."""
+    return run(_asynchronous, steps, costly, ranks=workers + 1, on=cluster())
 
 
 def _asynchronous(steps: int, gradient: Gradient) -> None:
@@ -56,7 +60,7 @@ def _asynchronous(steps: int, gradient: Gradient) -> None:
 
 
 def costly(w: Tensor, step: int) -> Tensor:
-    """A gradient that takes as long as one of ``Digits``, and needs no digits."""
+    """A gradient that takes as long as one of ``Digits``, without the digits."""
     batch, weights = torch.zeros(BATCH, PIXELS, dtype=w.dtype), torch.zeros(PIXELS, CLASSES, dtype=w.dtype)
     batch.T @ (batch @ weights)
     return torch.zeros_like(w)

@@ -1,4 +1,4 @@
-"""Three programs with one decision left open: lesson 06 asks for it, and runs the learner's line in here.
+"""Three programs with one decision left open, which lesson 06 asks for: they run the learner's line.
 
 ``parameter_server.py``, ``local_sgd.py`` and ``compression_with_error_feedback.py`` have the whole algorithms.
 """
@@ -20,9 +20,8 @@ from lockstep.tables import Table
 from lockstep.tally import counted
 from lockstep.without_waiting.compression_with_error_feedback import topk_with_error_feedback
 from lockstep.without_waiting.local_sgd import Gradient
-from lockstep.without_waiting.parameter_server import work
+from lockstep.without_waiting.parameter_server import staleness_of, work
 from lockstep.without_waiting.problems import CLASSES, Digits, cluster
-from lockstep.without_waiting.staleness import staleness_of
 from lockstep.worlds import run
 
 MayBegin = Callable[[int, list[int], float], bool]  # (step, what each other worker has done, bound)
@@ -69,7 +68,8 @@ class Done(NamedTuple):
 
 
 def in_turn(programs: Sequence[Program], ranks: int, on: Cluster) -> list[Done]:
-    """Each program in the same run, after a barrier: to begin a run takes longer than to learn the digits."""
+    """Run the programs one after another in the same run, each after a barrier: starting a run takes longer than
+    training."""
 
     def each() -> list[Tensor]:
         ended = []
@@ -100,7 +100,7 @@ def served(bound: float, may_begin: MayBegin) -> Tensor:
 
 
 def bounds_table(may_begin: MayBegin, bounds: Sequence[float] = (0, 1, 4, math.inf), workers: int = WORKERS) -> Table:
-    """A training with each bound, where rank 1 takes SLOW times as long for a gradient. When are the others done?"""
+    """A training with each bound, where rank 1 takes SLOW times as long for a gradient: when the others are done."""
     rows = []
     done = in_turn([partial(served, bound, may_begin) for bound in bounds], workers + 1, cluster(SLOW))
     for bound, (w, trace) in zip(bounds, done, strict=True):
@@ -125,12 +125,12 @@ def driven_local(gradient: Gradient, w: Tensor, steps: int, rate: float, period:
 
 
 def meets(step: int, steps: int, period: int) -> bool:
-    """After every ``period`` steps, and after the last one."""
+    """Whether models are averaged after this step: after every ``period`` steps, and after the last one."""
     return (step + 1) % period == 0 or step + 1 == steps
 
 
 def averaged(period: int, meets: Meets, alpha: float | None) -> Tensor:
-    """A program for every rank: examples dealt out evenly, or by class (``alpha``, see ``Digits``)."""
+    """A program for every rank: examples divided evenly, or by class (``alpha``, see ``Digits``)."""
     problem = Digits(alpha=alpha)
     mine = problem.of(dist.get_rank(), dist.get_world_size())
     return driven_local(mine, problem.start(), LOCAL_STEPS, RATE, period, meets)
@@ -143,7 +143,8 @@ def local_loss(period: int, alpha: float | None = None, ranks: int = 8) -> float
 
 
 def _ended(by: Meets, periods: tuple[int, ...], alpha: float | None, ranks: int) -> list[Done]:
-    """A learner's line runs anew each time: what it reads may have changed."""
+    """The trainings by this line. The library's own are cached; a learner's are not, since what the line reads may have
+    changed."""
     return _by_the_librarys(periods, alpha, ranks) if by is meets else _trained(by, periods, alpha, ranks)
 
 
@@ -162,7 +163,7 @@ def periods_table(meets: Meets, periods: Sequence[int] = PERIODS, alpha: float |
     for period, (w, trace) in zip(periods, _ended(meets, tuple(periods), alpha, ranks), strict=True):
         number = sum(event.kind == "all_reduce" for event in trace.of_rank(0))
         rows.append([str(period), str(number), f"{problem.loss(w):.3f}", f"{problem.accuracy(w):.1%}"])
-    dealt = "dealt out evenly" if alpha is None else "parted by class"
+    dealt = "dealt out evenly" if alpha is None else "divided by class"
     head = ["period", "all-reduces", "loss", "test digits that are right"]
     return Table(f"{ranks} ranks, {LOCAL_STEPS} steps each, examples {dealt}", head, rows)
 

@@ -1,14 +1,14 @@
-"""Who computes what, when: one file for each schedule. Nothing here knows torch, or that there are ranks.
+"""Pipeline schedules: which stage computes what, when. One file for each schedule; they need neither torch nor ranks.
 
-A schedule is a function of (stage, stages, micro_batches) that returns its *order*: what this stage computes, in turn.
-``stream`` adds the messages. Every stage calls it with its own number, so nobody has to distribute a plan.
+A schedule is a function of (stage, stages, micro_batches) that returns the stage's *order*: its sequence of
+computations. ``stream`` adds the messages. Every stage calls it with its own index, so no plan has to be distributed.
 
-    naive         one micro-batch after another through the whole model; one stage is at work, the others wait
+    naive         one micro-batch after another through the whole model; one stage works while the others wait
     gpipe         all forward passes, then all backward passes; with or without re-materialisation
-    one_f_one_b   a forward and a backward pass by turns, so that fewer activations wait at once
-    interleaved   the same, with v chunks of the model on each stage: a v-th of the bubble, v times the messages
-    pipedream     1F1B without flush: the weights change after every backward pass
-    zb_h1         1F1B with the backward pass in two halves; the second one fills the bubble
+    one_f_one_b   a forward and a backward pass alternate, so that fewer activations are stored at once
+    interleaved   the same with v chunks of the model on each stage: 1/v of the bubble, v times the messages
+    pipedream     1F1B without a flush: the weights are updated after every backward pass
+    zb_h1         1F1B with the backward pass split in two; the second half fills the bubble
 
     for stage in range(4):
         print(one_f_one_b(stage, stages=4, micro_batches=8))
@@ -47,7 +47,7 @@ NAMES = (*ORDERS, "interleaved")
 
 
 def ticks(name: str, stage: int, stages: int, micro_batches: int, chunks: int = 1) -> Ticks:
-    """The order of the schedule ``name``, cut where the stage exchanges messages. Raises UsageError."""
+    """The order of schedule ``name`` for one stage, split where the stage exchanges messages. Raises UsageError."""
     if name not in NAMES:
         raise UsageError(f"There is no schedule {name!r}.", f"Choose one of: {', '.join(NAMES)}.")
     if not 0 <= stage < stages or micro_batches < 1 or chunks < 1:
@@ -63,7 +63,7 @@ def ticks(name: str, stage: int, stages: int, micro_batches: int, chunks: int = 
 
 
 def stream(name: str, stage: int, stages: int, micro_batches: int, chunks: int = 1) -> Stream:
-    """All that this stage does in one step, messages included. Raises UsageError."""
+    """Everything that a stage does in one step, messages included. Raises UsageError."""
     return with_messages(ticks(name, stage, stages, micro_batches, chunks), stage, stages, chunks)
 
 

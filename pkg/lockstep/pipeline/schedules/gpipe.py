@@ -4,8 +4,8 @@
     stage 1   .. F0 F1 F2 .. .. B2 B1 B0 ..
     stage 2   .. .. F0 F1 F2 B2 B1 B0 .. ..
 
-Idle: (p-1)/(m+p-1) of the time. At the turn, each stage keeps the activations of all m micro-batches. With
-re-materialisation it keeps their inputs only, and computes a forward pass once more before each backward pass.
+The bubble is (p-1)/(m+p-1) of the time. At the turn, each stage stores the activations of all m micro-batches. With
+re-materialisation it stores only their inputs, and repeats each forward pass right before its backward pass.
 
 Source: Huang et al., "GPipe: Easy Scaling with Micro-Batch Pipeline Parallelism", arXiv:1811.06965, section 2.3 and
 Figure 2(c).
@@ -17,7 +17,7 @@ from lockstep.pipeline.instructions import Backward, Forward, Recompute, Step, S
 
 
 def gpipe(stage: int, stages: int, micro_batches: int, rematerialise: bool = False) -> Stream:
-    """The same for every stage: who waits for whom follows from the messages."""
+    """The order, the same for every stage: the messages determine who waits for whom."""
     forward = [Forward(i) for i in range(micro_batches)]
     backward = list[Step]()
     for i in reversed(range(micro_batches)):

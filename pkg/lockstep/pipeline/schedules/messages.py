@@ -1,12 +1,12 @@
-"""From an order of computing to a stream: which messages a stage needs follows from what it computes.
+"""From an order of computations to a stream: the messages that a stage needs follow from what it computes.
 
-Between two ticks the stage exchanges: it sends what the tick before has made, and receives what the next one needs.
-These messages stand side by side in the stream, and the worker posts them at once. That is what keeps 1F1B alive:
+Between two ticks the stage communicates: it sends the results of the previous tick, and receives what the next one
+needs. These messages are adjacent in the stream, and the worker posts them as one batch. Without that, 1F1B deadlocks:
 
     stage 0    F1   send F1's output, receive B0's gradient    B0
-    stage 1    B0   send B0's gradient, receive F1's input     F1        at once, or both wait for the other's receive
+    stage 1    B0   send B0's gradient, receive F1's input     F1        one batch each, or both wait to be received
 
-One stage alone has all chunks, and sends nothing.
+A single stage has all chunks and sends nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lockstep.pipeline.instructions import (
 
 
 def with_messages(ticks: Sequence[Sequence[Step]], stage: int, stages: int, chunks: int = 1) -> Stream:
-    """``ticks``: what the stage computes; within one there are no messages."""
+    """The stream of a stage whose computations are ``ticks``; there are no messages within a tick."""
     last = stages * chunks - 1
     stream = list[Step]()
     if stages == 1:
@@ -41,7 +41,7 @@ def with_messages(ticks: Sequence[Sequence[Step]], stage: int, stages: int, chun
 
 
 def given(step: Step, stage: int, stages: int, last: int) -> Iterator[Step]:
-    """What goes out when ``step`` is done. ``last``: the place that has the loss."""
+    """The messages to send when ``step`` is done. ``last``: the place that computes the loss."""
     if isinstance(step, Forward) and place(step.chunk, stage, stages) < last:
         yield SendActivation(step.micro_batch, step.chunk)
     if isinstance(step, BACKWARDS) and place(step.chunk, stage, stages) > 0:
@@ -49,7 +49,7 @@ def given(step: Step, stage: int, stages: int, last: int) -> Iterator[Step]:
 
 
 def needed(step: Step, stage: int, stages: int, last: int) -> Iterator[Step]:
-    """What must be there before ``step`` can begin."""
+    """The messages to receive before ``step`` can begin."""
     if isinstance(step, Forward) and place(step.chunk, stage, stages) > 0:
         yield ReceiveActivation(step.micro_batch, step.chunk)
     if isinstance(step, BACKWARDS) and place(step.chunk, stage, stages) < last:

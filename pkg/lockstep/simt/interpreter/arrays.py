@@ -36,7 +36,7 @@ def declaration(scope: Scope, node: ast.Call, known: object) -> Evaluate | None:
 
 
 def _shared(scope: Scope, node: ast.Call) -> Evaluate:
-    """One array for the block, the same for each thread that comes here. Shape 0 stands for ``shared_bytes``."""
+    """One array for the block, the same for each of its threads. Shape 0 means all of ``shared_bytes``."""
     shape, dtype = _arguments(scope, node)
     name = target_name(scope, node)
     key = id(node)
@@ -59,7 +59,7 @@ def _check_size(scope: Scope, node: ast.Call, name: str, arrays: Iterable[Array]
 
 
 def _local(scope: Scope, node: ast.Call) -> Evaluate:
-    """An array for each thread."""
+    """An array of each thread's own."""
     shape, dtype = _arguments(scope, node)
     name = target_name(scope, node)
     return lambda warp, mask: whole(Memory.unwritten(name, "local", shape, dtype, copies=32), shape, interleaved=True)
@@ -117,7 +117,7 @@ def _dtype(scope: Scope, node: ast.expr) -> np.dtype[Any]:
 
 
 def target_name(scope: Scope, node: ast.Call) -> str:
-    """The variable that the array is given to."""
+    """The variable to which the array is assigned."""
     for statement in ast.walk(scope.source.tree):
         if isinstance(statement, ast.Assign) and statement.value is node and isinstance(statement.targets[0], ast.Name):
             return statement.targets[0].id

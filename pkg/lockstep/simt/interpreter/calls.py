@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from lockstep.simt.atomics import atomics
 from lockstep.simt.interpreter.arrays import declaration
 from lockstep.simt.interpreter.functions import cast, pure_functions
 from lockstep.simt.interpreter.intrinsics import NO_GROUPS, REMEDY, cooperative, intrinsics
@@ -18,6 +17,7 @@ from lockstep.simt.interpreter.kernel_source import UNKNOWN
 from lockstep.simt.interpreter.scope import CompileExpression, Device, Evaluate, Scope
 from lockstep.simt.lane_values import Value
 from lockstep.simt.masks import Mask
+from lockstep.simt.memory_access import atomics
 from lockstep.simt.warp import Frame, Spin, Stop, Warp
 
 
@@ -49,7 +49,7 @@ def call(scope: Scope, node: ast.Call, expression: CompileExpression) -> Evaluat
 
 
 def device_function(scope: Scope, node: ast.Call, known: object) -> Device | None:
-    """The compiled function that ``known`` is, if it is one for the device."""
+    """The compiled form of ``known``, if it is a device function."""
     if id(known) in intrinsics():  # numba has written some of them as device functions
         return None
     function = getattr(known, "py_func", None)
@@ -66,7 +66,7 @@ def _unknown(scope: Scope, node: ast.Call, known: object) -> Exception:
 
 
 def _of_the_host(scope: Scope, node: ast.Call, name: str, known: FunctionType) -> Exception:
-    """The learner's own function can be one for the device; a library's cannot."""
+    """The error for a call of a host function: the learner's own can be made a device function, a library's cannot."""
     if known.__module__ == scope.source.function.__module__:
         return scope.refuse(node, f"{name} is a function of the host.", "Put @cuda.jit(device=True) above its def.")
     if known.__module__.startswith("numba"):
@@ -121,7 +121,7 @@ def _pure(scope: Scope, node: ast.Call, function: Callable[..., Value], argument
 
 
 def _print(scope: Scope, node: ast.Call, expression: CompileExpression) -> Evaluate:
-    """One line for each active lane."""
+    """Print one line for each active lane."""
     texts = [part.value if isinstance(part, ast.Constant) else None for part in node.args]
     parts = [None if text is not None else expression(scope, part) for part, text in zip(node.args, texts, strict=True)]
 
@@ -142,7 +142,7 @@ def _device(scope: Scope, node: ast.Call, device: Device, arguments: list[Evalua
             stop = next(way)
         except StopIteration as end:
             return end.value
-        assert isinstance(stop, Spin)  # a device function with a barrier stands in a statement of its own
+        assert isinstance(stop, Spin)  # a device function with a barrier is in a statement of its own
         raise scope.refuse(
             node,
             f"{device.name} waits in a loop for another thread, and stands inside of an expression.",
@@ -155,7 +155,7 @@ def _device(scope: Scope, node: ast.Call, device: Device, arguments: list[Evalua
 def device_course(
     scope: Scope, node: ast.Call, device: Device, arguments: list[Evaluate]
 ) -> Callable[[Warp, Mask], Generator[Stop, Value, Value]]:
-    """A device function's run: it may come to barriers, and returns its value."""
+    """The execution of a device function, as a generator: it may come to barriers, and returns its value."""
     if len(arguments) != len(device.parameters):
         raise scope.refuse(node, f"{device.name} needs {len(device.parameters)} arguments, and gets {len(arguments)}.")
     line = scope.line(node)

@@ -1,8 +1,8 @@
-"""Which sizes of arrays numba takes: numbers that are written down, and names that stand for such numbers.
+"""The array sizes that numba accepts: literal numbers, and names of constants.
 
 A name from outside of the kernel, or a variable that has one literal value wherever it comes from, is a constant. Of
 arithmetic numba works out literals alone: it refuses ``TILE + 1``. (Tried with numba 0.68 and numba-cuda 0.30, which
-come this far without a GPU; numba's simulator takes anything.)
+get this far without a GPU; numba's simulator takes anything.)
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lockstep.simt.interpreter.kernel_source import UNKNOWN, Source
 
 
 class _Varies:
-    """In place of a variable's value that depends on the way or on the run."""
+    """The value of a variable that depends on the control flow or on the run."""
 
 
 VARIES = _Varies()
@@ -23,7 +23,8 @@ Values = Mapping[str, Any]  # of the variables that have been assigned
 
 
 def literal(source: Source, node: ast.expr, at: Values | None = None) -> Any:
-    """The whole number, or the tuple of them, that numba sees in ``node``; else UNKNOWN. ``at``: variables there."""
+    """The whole number, or the tuple of them, that numba sees in ``node``; else UNKNOWN. ``at``: the variables
+    there."""
     if isinstance(node, ast.Name) and node.id in source.locals:
         value = (variables(source, node) if at is None else at).get(node.id, VARIES)
         return UNKNOWN if value is VARIES else value
@@ -48,13 +49,13 @@ def _item(items: Any, number: Any) -> Any:
 
 
 def _written_out(node: ast.AST) -> bool:
-    """Arithmetic on literals alone, which Python itself works out."""
+    """Arithmetic on literals alone, evaluated by Python itself."""
     parts = ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop | ast.Constant
     return all(isinstance(part, parts) for part in ast.walk(node))
 
 
 def variables(source: Source, node: ast.expr) -> Values:
-    """What each variable surely is where ``node`` stands."""
+    """The known value of each variable at ``node``."""
     found: list[Values] = []
     _through(source, source.tree.body, {}, node, found.append)
     return found[-1] if found else {}
@@ -63,7 +64,7 @@ def variables(source: Source, node: ast.expr) -> Values:
 def _through(
     source: Source, body: Sequence[ast.stmt], at: Values, wanted: ast.AST, tell: Callable[[Values], None]
 ) -> Values:
-    """Values behind the statements; ``tell`` those in front of the one that holds ``wanted``."""
+    """The values after the statements; ``tell`` gets those before the one that contains ``wanted``."""
     for statement in body:
         inner = _bodies(statement)
         if isinstance(statement, ast.For | ast.While):
@@ -86,13 +87,13 @@ def _bodies(statement: ast.stmt) -> list[list[ast.stmt]]:
 
 
 def _outside(statement: ast.stmt, inner: Sequence[Sequence[ast.stmt]]) -> Iterator[ast.AST]:
-    """The parts of a statement that are not in a body of it."""
+    """The parts of a statement that are not in its body."""
     within = {id(one) for block in inner for one in block}
     return (part for part in ast.iter_child_nodes(statement) if id(part) not in within)
 
 
 def _any_of(source: Source, loop: ast.For | ast.While, at: Values) -> Values:
-    """Whatever a turn may leave behind."""
+    """Whatever an iteration may leave behind."""
     parts = [part for part in ast.walk(loop) if isinstance(part, ast.stmt)]
     names = {name for part in parts for name, _ in _assigned(source, part, at)}
     unsure = {**at, **dict.fromkeys(names, VARIES)}
@@ -103,7 +104,7 @@ def _any_of(source: Source, loop: ast.For | ast.While, at: Values) -> Values:
 
 
 def _joined(*ways: Values) -> Values:
-    """Where ways meet: what each of them says that says anything."""
+    """The values where control flow joins: those that are known on every path that has one."""
     found: dict[str, Any] = {}
     for name, value in (item for way in ways for item in way.items()):
         same = name not in found or (type(found[name]) is type(value) and found[name] == value)
@@ -112,7 +113,7 @@ def _joined(*ways: Values) -> Values:
 
 
 def _assigned(source: Source, statement: ast.stmt, at: Values) -> Iterator[tuple[str, Any]]:
-    """Each variable that a simple statement, or the head of a loop, assigns; and what it is then."""
+    """Each variable that a simple statement, or the head of a loop, assigns; and its value then."""
     value: ast.expr | None = getattr(statement, "value", None)
     targets = getattr(statement, "targets", None) or [getattr(statement, "target", None)]
     plain = isinstance(statement, ast.Assign | ast.AnnAssign) and value is not None

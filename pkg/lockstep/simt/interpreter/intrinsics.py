@@ -1,4 +1,4 @@
-"""What ``numba.cuda`` offers inside of a kernel: where a thread is, and what the lanes of a warp tell each other.
+"""The intrinsics of ``numba.cuda``: a thread's coordinates, fences, and exchanges between the lanes of a warp.
 
 Each intrinsic is a function of the warp, its mask, the source line, and the values of its arguments.
 """
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lockstep.simt.lane_values import Value, truth
-from lockstep.simt.line_counts import LineCounts
 from lockstep.simt.masks import LANES, Mask
+from lockstep.simt.profile import LineCounts
 from lockstep.simt.warp import Warp
 
 LANE = np.arange(LANES)
@@ -30,7 +30,7 @@ Intrinsic = Callable[..., Value]
 
 @functools.cache
 def _dimensions() -> dict[int, OfWarp]:
-    """By the identity of numba's object: ``cuda.threadIdx`` and so on."""
+    """The dimensions by the identity of numba's object: ``cuda.threadIdx`` and so on."""
     from numba import cuda
 
     return {
@@ -48,7 +48,7 @@ def cooperative(known: object) -> bool:
 
 
 def constant_of(known: object) -> OfWarp | None:
-    """``known`` has .x, .y and .z: the index of a thread or a block, or a size."""
+    """The value of .x, .y or .z of ``known``, which is an index of a thread or a block, or a size."""
     return _dimensions().get(id(known))
 
 
@@ -63,7 +63,7 @@ def thread_constant(known: object) -> Callable[[Warp, Mask], Value] | None:
 
 
 def grid(warp: Warp, mask: Mask, line: LineCounts, ndim: Value) -> Value:
-    """The thread's place in the whole grid: x, or (x, y), or (x, y, z)."""
+    """The thread's index in the whole grid: x, or (x, y), or (x, y, z)."""
     axes = _axes(ndim, line)
     place = tuple(warp.block_idx[a] * warp.block_dim[a] + warp.thread_idx[a] for a in range(axes))
     return place[0] if axes == 1 else place
@@ -82,26 +82,28 @@ def _axes(ndim: Value, line: LineCounts) -> int:
 
 
 def syncwarp(warp: Warp, mask: Mask, line: LineCounts, *members: Value) -> Value:
-    """Orders what the lanes of this warp read and wrote."""
+    """Orders the memory accesses of this warp's lanes."""
     warp.epoch += 1
     warp.block.hazards.grid.order.syncwarp(warp)
     return None
 
 
 def threadfence(warp: Warp, mask: Mask, line: LineCounts) -> Value:
-    """The machine's memory is always consistent; a fence only counts when races are looked for. It waits for nobody."""
+    """A fence. The machine's memory is always consistent; fences only matter to race detection. It waits for no
+    thread."""
     warp.block.hazards.grid.order.fence(warp, mask, wide=True)
     return None
 
 
 def threadfence_block(warp: Warp, mask: Mask, line: LineCounts) -> Value:
-    """For the threads of the block alone."""
+    """A fence for the threads of the block alone."""
     warp.block.hazards.grid.order.fence(warp, mask, wide=False)
     return None
 
 
 def _expected(warp: Warp, mask: Mask, line: LineCounts, members: Value) -> None:
-    """``members`` promises which lanes take part. Real hardware waits for those that do not, or reads rubbish."""
+    """Check ``members``, which promises which lanes take part. Real hardware waits for those that do not, or reads
+    garbage."""
     promised = int(np.max(members)) & 0xFFFFFFFF
     here = mask.bits()
     if promised & warp.started.bits() & ~here or here & ~promised:
@@ -112,7 +114,8 @@ def _expected(warp: Warp, mask: Mask, line: LineCounts, members: Value) -> None:
 def _exchange(
     warp: Warp, mask: Mask, line: LineCounts, members: Value, value: Value, source: NDArray[np.int64]
 ) -> Value:
-    """Each lane's value from lane ``source``; a lane that asks beyond the warp keeps its own."""
+    """Each lane's value from lane ``source``; a lane whose source is beyond the warp keeps its own."""
+    line.shuffles += 1
     _expected(warp, mask, line, members)
     value = np.broadcast_to(value, LANES)
     source = np.where((source >= 0) & (source < LANES), source, LANE)
@@ -169,7 +172,7 @@ def eq_sync(warp: Warp, mask: Mask, line: LineCounts, members: Value, predicate:
 
 
 def match_any_sync(warp: Warp, mask: Mask, line: LineCounts, members: Value, value: Value) -> Value:
-    """For each lane: which lanes have its value."""
+    """For each lane, the lanes that have its value."""
     _expected(warp, mask, line, members)
     value = np.broadcast_to(value, LANES)
     alike = (value[:, None] == value[None, :]) & mask.lanes[None, :]
@@ -198,7 +201,7 @@ def nanosleep(warp: Warp, mask: Mask, line: LineCounts, nanoseconds: Value) -> V
 
 @functools.cache
 def intrinsics() -> dict[int, Intrinsic]:
-    """By the identity of numba's object."""
+    """The intrinsics by the identity of numba's object."""
     from numba import cuda
 
     of_warps = (grid, gridsize, syncwarp, threadfence, threadfence_block, activemask, lanemask_lt, nanosleep)

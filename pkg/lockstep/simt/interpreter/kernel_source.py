@@ -1,4 +1,4 @@
-"""A kernel's own source: its lines, the names it uses, and what is known of them before it runs."""
+"""The source of a kernel: its lines, the names that it uses, and what is known about them before it runs."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from lockstep.simt.errors import KernelError
-from lockstep.simt.line_counts import LineCounts
+from lockstep.simt.profile import LineCounts
 
 
 class Unknown:
-    """In place of what only the running kernel knows."""
+    """The type of UNKNOWN, in place of a value that only the running kernel has."""
 
 
 UNKNOWN = Unknown()
 
 
 def plain_function(kernel: object) -> FunctionType:
-    """The Python function inside of ``@cuda.jit``. Raises KernelError for what is no function."""
+    """The Python function inside of ``@cuda.jit``. Raises KernelError for anything else."""
     function = getattr(kernel, "py_func", kernel)
     if not isinstance(function, FunctionType) or function.__name__ == "<lambda>":
         raise KernelError(f"{kernel!r} is no kernel.", "Pass a function that is written with def and @cuda.jit.")
@@ -29,7 +29,7 @@ def plain_function(kernel: object) -> FunctionType:
 
 
 class Source:
-    """The text of one function as a tree, with line numbers of its file or cell."""
+    """The source of one function as a syntax tree, with the line numbers of its file or cell."""
 
     def __init__(self, function: FunctionType, device: bool = False) -> None:
         self.function = function
@@ -57,7 +57,7 @@ class Source:
         return self.line(node).refuse(message, remedy)
 
     def known(self, node: ast.expr) -> Any:
-        """What an expression means before the kernel runs: a module, a function, a constant; or UNKNOWN."""
+        """The value of an expression before the kernel runs: a module, a function, a constant; or UNKNOWN."""
         if isinstance(node, ast.Constant):
             return node.value
         if isinstance(node, ast.Name):
@@ -130,7 +130,7 @@ def _definition(text: str, name: str) -> ast.FunctionDef:
 
 
 def _docstring(tree: ast.FunctionDef) -> range:
-    """Its lines, counted from 0 at the first line of the text."""
+    """The lines of the docstring, counted from 0 at the first line of the text."""
     first = tree.body[0]
     here = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
     return range(first.lineno - 1, first.end_lineno or first.lineno) if here else range(0)

@@ -1,4 +1,4 @@
-"""Loops under a mask: a warp turns until its last lane is done. Lanes that were done earlier wait, switched off."""
+"""Loops under a mask: a warp iterates until its last lane is done. Lanes that are done earlier wait, switched off."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import numpy as np
 
 from lockstep.simt.interpreter.scope import Body, Compound, Evaluate
 from lockstep.simt.lane_values import Value
-from lockstep.simt.line_counts import LineCounts
 from lockstep.simt.masks import NONE, Mask
+from lockstep.simt.profile import LineCounts
 from lockstep.simt.race_detection.spinning import State
 from lockstep.simt.warp import Loop, Spin, Stop, Warp
 
-TURNS = 300_000  # of one `while` in one warp, each of which changes something: many seconds. A `for` always ends.
+TURNS = 300_000  # iterations of a `while` in one warp that all change something: many seconds. A `for` always ends.
 QUIET = 4  # turns before a loop is suspected of waiting: most end sooner
 
 Store = Callable[[Warp, Mask, Value], None]
-Test = Callable[[Warp, Mask], Value]  # which lanes turn once more
+Test = Callable[[Warp, Mask], Value]  # which lanes iterate once more
 
 
 def while_loop(line: LineCounts, test: Evaluate, body: Body, deciding: frozenset[str]) -> Compound:
-    """``deciding``: the variables on which it depends whether the loop ends."""
+    """A ``while`` loop. ``deciding``: the variables that determine whether it ends."""
 
     def run(warp: Warp, mask: Mask) -> Generator[Stop, Value, Mask]:
         suspect = Suspect(warp, line, deciding)
@@ -77,7 +77,7 @@ def for_loop(line: LineCounts, put: Store, limits: list[Evaluate], body: Body) -
 
 
 def tuple_loop(line: LineCounts, put: Store, values: Evaluate, body: Body) -> Compound:
-    """``for x in (1, 2, 4)``: all lanes have the same turns."""
+    """``for x in (1, 2, 4)``: all lanes have the same iterations."""
 
     def run(warp: Warp, mask: Mask) -> Generator[Stop, Value, Mask]:
         items = values(warp, mask)
@@ -112,7 +112,7 @@ def _turns(
     begin: Callable[[Mask], None] | None,
     suspect: Suspect | None = None,
 ) -> Generator[Stop, Value, Mask]:
-    """Turn as long as ``test`` holds for any lane. Lanes leave by the test, by break or by return."""
+    """Iterate as long as ``test`` is true for any lane. Lanes leave by the test, by break or by return."""
     loop, done = Loop(), NONE
     warp.frame.loops.append(loop)
     while True:

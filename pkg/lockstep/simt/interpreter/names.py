@@ -1,4 +1,4 @@
-"""Names in a kernel: its variables, and what it takes from outside: constants, ``cuda.threadIdx.x``, ``a.shape``."""
+"""Names in a kernel: its variables, and names from outside: constants, ``cuda.threadIdx.x``, ``a.shape``."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from lockstep.simt.interpreter.intrinsics import (
 from lockstep.simt.interpreter.kernel_source import UNKNOWN
 from lockstep.simt.interpreter.scope import CompileExpression, Evaluate, Scope
 from lockstep.simt.lane_values import Value, typed
-from lockstep.simt.line_counts import LineCounts
 from lockstep.simt.masks import Lanes, Mask
 from lockstep.simt.memory import Array, constant_array
+from lockstep.simt.profile import LineCounts
 from lockstep.simt.warp import Warp
 
 NOTHING = np.float32(np.nan)
@@ -46,7 +46,7 @@ def name(scope: Scope, node: ast.Name) -> Evaluate:
 
 
 def _tell_missing(warp: Warp, missing: Lanes, line: LineCounts, name: str) -> None:
-    """A variable that other threads have given a value, and these have not: a register with anything in it."""
+    """Report a read of a variable that only other threads have assigned: here it is an uninitialised register."""
     threads = warp.threads(missing)
     if threads:
         message = f"{threads[0]} reads the variable {name}, and has given it no value."
@@ -54,7 +54,7 @@ def _tell_missing(warp: Warp, missing: Lanes, line: LineCounts, name: str) -> No
 
 
 def outside(scope: Scope, node: ast.expr, value: Any) -> Evaluate:
-    """A constant from outside of the kernel: compiled in, as numba does."""
+    """A constant from outside of the kernel, compiled in, as numba does."""
     special = thread_constant(value)
     if special is not None:
         return special

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from types import FunctionType
 
-from lockstep.simt.barriers import waits
+from lockstep.simt.interpreter.barriers import waits
 from lockstep.simt.interpreter.kernel_source import Source, plain_function
 from lockstep.simt.interpreter.scope import Body, Device, Scope
 from lockstep.simt.interpreter.statements import body
-from lockstep.simt.line_counts import LineCounts
+from lockstep.simt.profile import LineCounts
 
 
 class Program:

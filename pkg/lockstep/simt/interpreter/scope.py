@@ -1,4 +1,4 @@
-"""What the compiling of one function knows: its source, and how to compile the device functions that it calls."""
+"""The context in which one function is compiled: its source, and how to compile the device functions that it calls."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from lockstep.simt.errors import KernelError
 from lockstep.simt.interpreter.kernel_source import Source
 from lockstep.simt.lane_values import Value
-from lockstep.simt.line_counts import LineCounts
 from lockstep.simt.masks import Mask
+from lockstep.simt.profile import LineCounts
 from lockstep.simt.warp import Stop, Warp
 
 Evaluate = Callable[[Warp, Mask], Value]  # an expression: its value in the mask's lanes
@@ -23,7 +23,7 @@ Body = Compound
 
 @dataclass(frozen=True)
 class Device:
-    """A function that a kernel calls, compiled. ``waits``: it has a barrier."""
+    """A compiled device function. ``waits``: it has a barrier."""
 
     name: str
     parameters: list[str]
@@ -33,7 +33,7 @@ class Device:
 
 @dataclass(frozen=True)
 class Scope:
-    """Of one function."""
+    """The context of one function."""
 
     source: Source
     device: Callable[[FunctionType, ast.AST, Source], Device]

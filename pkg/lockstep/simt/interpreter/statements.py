@@ -1,4 +1,4 @@
-"""Statements of a kernel: each takes a warp and the lanes that come to it, and gives the lanes that go on behind it.
+"""Statements of a kernel: each takes a warp and the lanes that reach it, and returns the lanes that continue after it.
 
 Plain statements are functions. Those that have a body, or a barrier, are generators: they yield at barriers.
 """
@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
-from lockstep.simt.barriers import Waiting, hoisted, stops, waiting
+from lockstep.simt.interpreter.barriers import Waiting, hoisted, stops, waiting
 from lockstep.simt.interpreter.expressions import condition, expression
 from lockstep.simt.interpreter.loops import for_loop, tuple_loop, while_loop
 from lockstep.simt.interpreter.scope import Body, Compound, Evaluate, Scope, Simple
@@ -23,7 +23,7 @@ Step = tuple[Any, bool]  # a statement, and whether it is a generator
 
 
 def body(scope: Scope, statements: Sequence[ast.stmt]) -> Body:
-    """Statements one after the other, for the lanes that are left."""
+    """Statements in sequence, for the lanes that are left."""
     steps = [statement(scope, single) for given in statements for single in hoisted(scope, given)]
 
     def run(warp: Warp, mask: Mask) -> Generator[Stop, Value, Mask]:
@@ -55,7 +55,7 @@ def statement(scope: Scope, node: ast.stmt) -> Step:
 
 
 def _behind_barrier(scope: Scope, node: ast.Expr | ast.Assign | ast.Return, course: Waiting) -> Compound:
-    """A statement that is nothing but a barrier, or the assignment of its answer."""
+    """A statement that is nothing but a barrier, or the assignment of its result."""
     finish = _finish(scope, node)
 
     def run(warp: Warp, mask: Mask) -> Generator[Stop, Value, Mask]:
@@ -145,7 +145,7 @@ def _return(scope: Scope, node: ast.Return) -> Simple:
 
 
 def _leave(warp: Warp, mask: Mask, value: Value) -> Mask:
-    """These lanes are done with the kernel, or with the device function."""
+    """These lanes have finished the kernel, or the device function."""
     frame = warp.frame
     frame.returned = value if frame.returned is None else select(mask, value, frame.returned)
     frame.alive = frame.alive.without(mask)

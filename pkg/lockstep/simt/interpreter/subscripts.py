@@ -1,4 +1,4 @@
-"""Brackets: an item of an array, a row, a slice, an item of a tuple."""
+"""Subscripts: an item of an array, a row, a slice, an item of a tuple."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import ast
 
 import numpy as np
 
-from lockstep.simt.access import load
 from lockstep.simt.interpreter.scope import CompileExpression, Evaluate, Scope
 from lockstep.simt.lane_values import Value
 from lockstep.simt.masks import Mask
 from lockstep.simt.memory import Array
+from lockstep.simt.memory_access import load
 from lockstep.simt.warp import Warp
 
 
@@ -30,7 +30,7 @@ def subscript(scope: Scope, node: ast.Subscript, expression: CompileExpression) 
 
 
 def _slice(scope: Scope, node: ast.Subscript, bounds: ast.Slice, expression: CompileExpression) -> Evaluate:
-    """``a[start:stop]``, with bounds that all threads of the warp share."""
+    """``a[start:stop]``, with bounds that are the same for all threads of the warp."""
     if bounds.step is not None:
         raise scope.refuse(node, "the warp machine has no slices with a step.")
     owner = expression(scope, node.value)

@@ -1,17 +1,17 @@
-"""Where a value goes: a variable, several of them, or an item of an array."""
+"""Assignment targets: a variable, several of them, or an item of an array."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable
 
-from lockstep.simt.access import load, store
 from lockstep.simt.interpreter.expressions import expression, operation
 from lockstep.simt.interpreter.scope import Scope, Simple
 from lockstep.simt.interpreter.subscripts import subscript_index
 from lockstep.simt.lane_values import Value, select
 from lockstep.simt.masks import Mask
 from lockstep.simt.memory import Array
+from lockstep.simt.memory_access import load, store
 from lockstep.simt.warp import Warp
 
 Store = Callable[[Warp, Mask, Value], None]

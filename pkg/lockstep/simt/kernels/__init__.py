@@ -1,6 +1,6 @@
 """The kernels of the GPU unit, as `numba.cuda` source: the warp machine interprets it, `cuda.jit` compiles it.
 
-They are plain functions, so that both can have them: ``launch(vector_add, grid, block, …)`` here,
+They are plain functions, so that both can use them: ``launch(vector_add, grid, block, …)`` here,
 ``cuda.jit(vector_add)[grid, block](…)`` on a GPU.
 """
 

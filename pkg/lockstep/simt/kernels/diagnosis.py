@@ -1,4 +1,4 @@
-"""From counts to a diagnosis: every sign is a ratio, because absolute numbers only say how large a kernel is."""
+"""Diagnoses a kernel from its counts, by ratios: absolute numbers only say how large a kernel is."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ LANES, SECTOR = 32, 32  # lanes of a warp, bytes of a sector
 
 def diagnose(counts: Mapping[str, int]) -> str:
     """What makes a kernel slow, or wrong: "race", "serial atomics", "uncoalesced", "bank conflicts", "divergence" or
-    "healthy". ``counts`` as `lockstep.simt.LineCounts` names them, with "threads" of the launch and "races" found.
+    "healthy". ``counts`` are named as in `lockstep.simt.LineCounts`, with "threads" of the launch and "races" found.
 
-    What is wrong comes first. Then what is told by a cause of its own; divergence last, because lanes that wait for
-    their turn look idle as well.
-    """
+    Errors come first, then causes with a sign of their own; divergence is last, because lanes that wait their turn look
+    idle as well."""
     if counts["races"]:
         return "race"
     if counts["atomics"] > 0.25 * counts["threads"]:

@@ -1,4 +1,4 @@
-"""One element a thread, or many elements a thread: neighbouring threads always take neighbouring elements."""
+"""Elementwise kernels with one or many elements a thread: neighbouring threads always take neighbouring elements."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How often each value occurs: every block counts in shared memory, and hands its counters over once.
+"""A histogram with private counters: every block counts in shared memory, and adds to the global counters once.
 
-Atomic additions to one address wait for each other. In shared memory only the threads of a block meet, and it is near.
-So global memory sees BINS additions a block, however many values there are.
+Atomic additions to one address are serialised. In shared memory only the threads of one block compete, and access is
+fast. So global memory gets BINS additions a block, however many values there are.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ BINS = 64
 
 
 def private_histogram(values: Array, counts: Array) -> None:
-    """counts[b] = how many values are b. Any grid; a block has BINS threads or more."""
+    """counts[b] = how many values are b. Any grid; a block has at least BINS threads."""
     mine = cuda.shared.array(BINS, int32)
     t = cuda.threadIdx.x
     if t < BINS:

@@ -1,9 +1,9 @@
-"""A matrix product, naively and by tiles.
+"""A matrix product, naive and tiled.
 
-``C = A·B`` with A (M, K), B (K, N), C (M, N), float32. A thread computes one element of C. Naively each of its K steps
-reads two numbers from global memory. By tiles, a block's TILE² threads first bring a TILE x TILE piece of A and of B
-into shared memory, two numbers a thread, and then read each of them TILE times from there: 1/TILE of the global
-traffic.
+``C = A·B`` with A (M, K), B (K, N), C (M, N), float32. A thread computes one element of C. In the naive kernel each of
+its K steps reads two numbers from global memory. In the tiled one, a block's TILE² threads first copy a TILE x TILE
+piece of A and of B to shared memory, two numbers a thread, and then read each of them TILE times from there: 1/TILE of
+the global traffic.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TILE = 16  # a block has TILE x TILE threads
 
 
 def naive_matmul(A: Array, B: Array, C: Array) -> None:
-    """One element of C a thread, straight from global memory."""
+    """Each thread computes one element of C, straight from global memory."""
     j, i = cuda.grid(2)
     if i < C.shape[0] and j < C.shape[1]:
         total = float32(0.0)
@@ -27,7 +27,7 @@ def naive_matmul(A: Array, B: Array, C: Array) -> None:
 
 
 def tiled_matmul(A: Array, B: Array, C: Array) -> None:
-    """Any M, N, K: what lies beyond the edge counts as zero, and nobody leaves before the last barrier."""
+    """Any M, N, K: elements beyond the edge count as zero, and no thread leaves before the last barrier."""
     a = cuda.shared.array((TILE, TILE), float32)
     b = cuda.shared.array((TILE, TILE), float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
@@ -39,6 +39,6 @@ def tiled_matmul(A: Array, B: Array, C: Array) -> None:
         cuda.syncthreads()
         for k in range(TILE):
             total += a[ty, k] * b[k, tx]
-        cuda.syncthreads()  # nobody overwrites what another still reads
+        cuda.syncthreads()  # no thread overwrites what another still reads
     if i < C.shape[0] and j < C.shape[1]:
         C[i, j] = total

@@ -28,7 +28,7 @@ FULL = 0xFFFFFFFF  # all lanes take part
 
 
 def reduce_divergent(values: Array, out: Array) -> None:
-    """Interleaved addressing: in each round every second of the threads that are left does an addition."""
+    """Interleaved addressing: in each round every second one of the remaining threads does an addition."""
     partial = cuda.shared.array(THREADS, float32)
     t = cuda.threadIdx.x
     i = cuda.grid(1)

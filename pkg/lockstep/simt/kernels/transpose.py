@@ -1,8 +1,8 @@
-"""A matrix transposed, naively and through shared memory.
+"""A matrix transposition, naive and through shared memory.
 
-A warp is a row of 32 threads. Naively it reads 32 neighbours and writes 32 elements that lie a whole row apart. The
-tile turns the matter round on the way: rows in, columns out, and both touch global memory in rows. Its 33rd column
-holds nothing. It moves each row by one bank, so that a column lies in 32 different banks.
+A warp is a row of 32 threads. The naive kernel reads 32 neighbours and writes 32 elements that lie a whole row apart.
+The tile in shared memory is filled by rows and read by columns, so that both accesses of global memory are along rows.
+Its 33rd column is padding: it shifts each row by one bank, so that a column lies in 32 different banks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is wrong with a run of a kernel, found while it ran: each with its line and its threads."""
+"""The errors found while a kernel ran, each with its line and its threads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from lockstep.simt.line_counts import LineCounts
+from lockstep.simt.profile import LineCounts
 
 Kind = Literal[
     "race",  # two threads at one element with no barrier between, one of them writes
@@ -41,14 +41,14 @@ def short(coordinates: Coordinates) -> str:
 
 @dataclass(frozen=True)
 class Finding:
-    """One illness at one place; ``times`` is how often it was seen there."""
+    """One error at one place; ``times`` is how often it occurred there."""
 
     kind: Kind
     line: int
     message: str
     threads: tuple[Thread, ...] = ()  # the first few
     array: str = ""
-    other_line: int = 0  # of a race: where the other thread stood
+    other_line: int = 0  # of a race: the line of the other thread
     times: int = 1
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ class Finding:
 
 
 class Findings:
-    """Collects: the same illness at the same place is told once, with its first message, and counted."""
+    """Collects findings: the same error at the same place is reported once, with its first message, and counted."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, str, str], Finding] = {}
@@ -71,7 +71,7 @@ class Findings:
         other: LineCounts | None = None,
         times: int = 1,
     ) -> None:
-        """``told``: the sentence, without its line; ``other``: of a race, where the other thread stood."""
+        """``told``: the sentence, without its line; ``other``: of a race, the line of the other thread."""
         key = kind, line.place, other.place if other else "", array
         before = self._found.get(key)
         if before is None:

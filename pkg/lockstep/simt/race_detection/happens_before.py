@@ -1,19 +1,19 @@
-"""What orders threads where no barrier does: fences and atomic operations.
+"""The happens-before order of threads without barriers: by fences and atomic operations.
 
     release   a fence, then an atomic operation that writes M
     acquire   an atomic operation that reads M, then a fence
 
-What a thread did before the fence of a release happens before what another does behind the fence of an acquire, if the
-acquire reads what the release wrote, or what further atomic operations have made of it. ``threadfence_block`` does so
-for threads of one block only. (PTX ISA, "Memory Consistency Model": release and acquire patterns, causality order.)
+What a thread did before the fence of a release happens before what another does after the fence of an acquire, if the
+acquire reads what the release wrote, or what further atomic operations have made of it. ``threadfence_block`` orders
+threads of one block only. (PTX ISA, "Memory Consistency Model": release and acquire patterns, causality order.)
 
-In two places the machine is milder than PTX. A barrier behind the atomic operation serves as the fence of an acquire:
-NVIDIA's sample threadFenceReduction has no other. And if all threads of a block make a fence and then meet at a
-barrier, any of them may release what all have done: many programs are written so.
+In two cases the machine is more lenient than PTX. A barrier after the atomic operation counts as the fence of an
+acquire: NVIDIA's sample threadFenceReduction has no other. And if all threads of a block execute a fence and then a
+barrier, any of them may release what all have done: many programs are written like that.
 
-Four clocks tick: a thread counts its fences, and its releases; a warp its syncwarps, a block its barriers. ``Known`` is
-a vector clock without its zeros: how far a thread knows each of the others (Lamport 1978; Mattern 1989). A stamp is
-made anew only where one of these clocks ticks, so that a kernel without fences pays nothing.
+There are four clocks: a thread counts its fences and its releases, a warp its syncwarps, a block its barriers.
+``Known`` is a sparse vector clock: how far a thread knows each of the others (Lamport 1978; Mattern 1989). A new stamp
+is made only where one of these clocks ticks, so that a kernel without fences pays nothing.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lockstep.simt.line_counts import LineCounts
 from lockstep.simt.masks import LANES, Lanes, Mask
 from lockstep.simt.memory import Memory
+from lockstep.simt.profile import LineCounts
 from lockstep.simt.race_detection.findings import Thread
 
 Known = Mapping[int, int]
@@ -39,7 +39,7 @@ RELEASES, FIRST_WARP, WHOLE = 1024, 2048, 4095
 
 
 class Stamp(NamedTuple):
-    """What the lanes of a warp have done and know at a time; ``number`` grows with the order of the run."""
+    """The vector clocks of a warp's lanes at a time; ``number`` grows with the order of the run."""
 
     number: int
     fences: Sequence[int]  # of each lane
@@ -51,7 +51,7 @@ START = Stamp(0, [0] * LANES, [0] * LANES, [NOTHING] * LANES)
 
 
 class Fenced(NamedTuple):
-    """What came before a lane's fence: it may be released by an atomic operation."""
+    """What came before a lane's fence: an atomic operation may release it."""
 
     known: Known
     fences: int
@@ -61,11 +61,10 @@ class Fenced(NamedTuple):
 
 @dataclass(eq=False)
 class Chain:
-    """Atomic operations on one item, each of which reads what the one before it wrote.
+    """A chain of atomic operations on one item, each of which reads what the previous one wrote.
 
-    ``wide``: what its releases tell everybody, ``near``: the threads of a block. A plain store breaks the chain: it is
-    noticed by the ``value``.
-    """
+    ``wide``: what its releases publish to all threads, ``near``: to the threads of a block. A plain store breaks the
+    chain: it is noticed by the ``value``."""
 
     value: Any = None
     wide: Known = field(default_factory=dict)
@@ -73,7 +72,7 @@ class Chain:
 
 
 class Clock:
-    """What the lanes of one warp know, have seen in atomic operations, and have put behind a fence."""
+    """What the lanes of one warp know, what they have seen in atomic operations, and what they have fenced."""
 
     def __init__(self) -> None:
         self.fences = [0] * LANES
@@ -84,7 +83,7 @@ class Clock:
         self.near: list[Fenced | None] = [None] * LANES  # by any fence
 
     def acquire(self, lane: int, wide: bool) -> None:
-        """A fence behind atomic operations: what they saw is known from here on."""
+        """A fence after atomic operations: what they saw is known from here on."""
         for far, near in self.seen[lane].values():
             self.known[lane] = merged(self.known[lane], merged(near, far) if wide else near)
         if wide:
@@ -92,14 +91,15 @@ class Clock:
 
 
 class Hazards(Protocol):
-    """Of a block: ``phase`` counts its barriers; ``fenced``: a fence or release since the last one."""
+    """A block's hazards, as needed here: ``phase`` counts its barriers; ``fenced``: a fence or release since the last
+    one."""
 
     phase: int
     fenced: bool
 
 
 class Block(Protocol):
-    """What of a block (``warp.Block``) the search for races asks."""
+    """The part of ``warp.Block`` that race detection uses."""
 
     @property
     def number(self) -> int: ...
@@ -114,7 +114,7 @@ class Block(Protocol):
 
 
 class Warp(Protocol):
-    """What of a warp (``warp.Warp``) the search for races asks."""
+    """The part of ``warp.Warp`` that race detection uses."""
 
     clock: Clock | None
     stamp: Stamp
@@ -136,7 +136,7 @@ class Warp(Protocol):
 
 
 class Access(NamedTuple):
-    """One request of a warp; ``epoch`` counts the warp's syncwarps. One item stands for all lanes, if all read it."""
+    """One request of a warp; ``epoch`` counts the warp's syncwarps. One item alone means that all lanes read it."""
 
     items: NDArray[np.int64]
     warp: Warp
@@ -153,10 +153,9 @@ class Access(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """When an access was. Of a whole block's accesses between two barriers, ``slot`` is the block's.
+    """The time of an access. For all accesses of a block between two barriers, ``slot`` is the block's.
 
-    ``releases``: of an atomic operation, how many its thread had made before.
-    """
+    ``releases``: of an atomic operation, how many its thread had made before."""
 
     slot: int
     block: int
@@ -169,7 +168,7 @@ class Moment(NamedTuple):
 
 
 def moment_of(access: Access, place: int, phase: int) -> Moment:
-    """Of the lane that is the ``place``-th among the active ones."""
+    """The moment of the lane that is the ``place``-th among the active ones."""
     warp, stamp, lane = access.warp, access.stamp, int(np.flatnonzero(access.mask.lanes)[place])
     block = warp.block.number
     slot = block * SLOTS + int(warp.thread_ids[lane])
@@ -178,7 +177,7 @@ def moment_of(access: Access, place: int, phase: int) -> Moment:
 
 
 def before(first: Moment, second: Moment) -> bool:
-    """Whether ``first`` surely comes before ``second``, which came later in this run."""
+    """Whether ``first`` certainly happens before ``second``, which came later in this run."""
     alone = first.slot != first.block * SLOTS + WHOLE
     if first.slot == second.slot and (alone or first.phase < second.phase):
         return True
@@ -191,7 +190,7 @@ def before(first: Moment, second: Moment) -> bool:
 
 
 def _knows(known: Known, first: Moment, alone: bool) -> bool:
-    """The release itself is known with what came before its fence."""
+    """A release is known together with what came before its fence."""
     own = first.block * SLOTS
     if known.get(own + WHOLE, 0) > first.phase:
         return True
@@ -203,7 +202,7 @@ def _knows(known: Known, first: Moment, alone: bool) -> bool:
 
 
 def merged(one: Known, other: Known) -> Known:
-    """All that either knows. Neither is changed."""
+    """The join of two vector clocks. Neither is changed."""
     small, large = (one, other) if len(one) < len(other) else (other, one)
     if not small or small is large:
         return large
@@ -215,7 +214,8 @@ def merged(one: Known, other: Known) -> Known:
 
 
 class HappensBefore:
-    """Of one launch. ``used``: something was ordered by a fence; before that, nothing needs to be looked at."""
+    """The happens-before order of one launch. ``used``: something was ordered by a fence; until then, nothing has to be
+    checked."""
 
     def __init__(self) -> None:
         self.used = False
@@ -234,7 +234,7 @@ class HappensBefore:
         self._stamp(warp, next(self._numbers))
 
     def syncwarp(self, warp: Warp) -> None:
-        """The lanes tell each other what they know."""
+        """All lanes know what each of them knows."""
         if warp.clock is not None:
             warp.clock.known = [_union(warp.clock.known)] * LANES
             self._stamp(warp, next(self._numbers))
@@ -244,7 +244,8 @@ class HappensBefore:
         return self.used and (warp.clock is not None or memory in self._chains)
 
     def atomic(self, warp: Warp, memory: Memory, lanes: Lanes, items: Any, found: Any, wrote: Any) -> None:
-        """The active lanes, one after the other: each sees the releases of the chain, and may add its own."""
+        """An atomic operation of the active lanes, one after another: each sees the releases of the chain, and may add
+        its own."""
         chains, clock = self._chains.setdefault(memory, {}), _clock(warp)
         touched: set[int] = set()
         released = False
@@ -265,7 +266,8 @@ class HappensBefore:
             self._stamp(warp, next(self._numbers))
 
     def barrier(self, block: Block, warps: Sequence[Warp], phase: int) -> None:
-        """All threads know what each of them knows. Fences that all have made become one of the block."""
+        """A barrier: all threads know what each of them knows. Fences that all have executed become one of the
+        block."""
         if all(warp.clock is None for warp in warps):
             return
         clocks = [_clock(warp) for warp in warps]

@@ -1,8 +1,8 @@
-"""Which accesses are a race: a pure function of who touched what.
+"""Data races, as a pure function of a list of accesses.
 
 Two accesses of one item by different actors are a race if at least one of them writes, not both are atomic, and nothing
-orders them: which of them comes first is then a matter of luck. Writers that all write the same value do no harm, and
-are let pass.
+orders them: which of them comes first is then undefined. Writers that all write the same value do no harm, and are
+allowed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lockstep.simt.line_counts import LineCounts
+from lockstep.simt.profile import LineCounts
 from lockstep.simt.race_detection.happens_before import Moment, before
 
 Ints = NDArray[np.int64]
@@ -24,7 +24,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Records:
-    """Who touched what, in the order of the run; all arrays are (n,)."""
+    """A list of accesses in the order of the run, as columns (n,)."""
 
     items: Ints
     actors: Ints  # threads, or blocks
@@ -46,17 +46,16 @@ class Records:
 
 @dataclass(frozen=True)
 class Race:
-    """Row numbers of two accesses of one item; the first one writes."""
+    """The row numbers of two accesses of one item; the first one writes."""
 
     writer: int
     other: int
 
 
 def contested(items: Ints, actors: Ints, write: Bools, size: int) -> Ints:
-    """The rows of items that somebody writes and that several actors touch; the others cannot be in a race.
+    """The rows of items that are written and that several actors access; the others cannot be in a race.
 
-    Of a memory of ``size`` items only those that are touched are looked at, so that a large one costs no more.
-    """
+    Of a memory of ``size`` items only those that are accessed are looked at, so that a large memory costs no more."""
     written, shared, owner = np.empty(size, bool), np.empty(size, bool), np.empty(size, np.int64)
     written[items] = shared[items] = False
     written[items[write]] = True
@@ -66,11 +65,10 @@ def contested(items: Ints, actors: Ints, write: Bools, size: int) -> Ints:
 
 
 def races(records: Records, key: Ints, actors: Ints, moment: Callable[[int], Moment] | None = None) -> list[Race]:
-    """One for each value of ``key`` (accesses that have it touch one item) with different ``actors``.
+    """At most one race for each value of ``key`` (accesses of one key access one item) with different ``actors``.
 
-    Nothing orders accesses that have one key, unless ``moment`` tells when each row was. Rows stand in the order of the
-    run.
-    """
+    Accesses of one key are unordered, unless ``moment`` gives the moment of each row. Rows are in the order of the
+    run."""
     order = np.argsort(key, kind="stable")
     grouped = key[order]
     starts = np.flatnonzero(np.r_[True, grouped[1:] != grouped[:-1]])
@@ -87,7 +85,7 @@ def races(records: Records, key: Ints, actors: Ints, moment: Callable[[int], Mom
 
 
 def _harmful(records: Records, actors: Ints, starts: Ints) -> Bools:
-    """For each group of rows: is there a race in it?"""
+    """For each group of rows, whether there is a race in it."""
     several = _varies(actors, starts)
     wrote = np.logical_or.reduceat(records.write, starts)
     atomic = np.logical_and.reduceat(records.atomic, starts)
@@ -103,8 +101,8 @@ def _varies(column: NDArray[Any], starts: Ints) -> Bools:
 
 
 def _pair(rows: Sequence[int], kinds: Sequence[tuple[int, bool, bool]]) -> Race:
-    """A writer and an access by somebody else that it conflicts with; a read tells most. ``kinds``: of each row, the
-    actor, whether it writes, whether it is atomic."""
+    """A writer and a conflicting access by another actor; preferably a read, which is most instructive. ``kinds``: of
+    each row, the actor, whether it writes, whether it is atomic."""
     writers = [row for row in rows if kinds[row][1]]
     for read in (row for row in rows if not kinds[row][1]):
         for writer in writers:
@@ -120,11 +118,10 @@ def _unordered(
     values: Sequence[float],
     moment: Callable[[int], Moment],
 ) -> Race | None:
-    """The first two accesses that conflict and that nothing orders.
+    """The first two accesses that conflict and that are not ordered.
 
-    Of each thread only its latest access of a kind is kept: what comes behind that comes behind the earlier ones, too.
-    A plain write makes all that comes before it forgotten, for the same reason.
-    """
+    Of each thread only its latest access of a kind is kept: what comes after that comes after the earlier ones, too.
+    For the same reason a plain write discards all that comes before it."""
     readers: dict[tuple[int, bool], int] = {}
     writers: dict[tuple[int, bool], int] = {}
     for row in rows:
@@ -156,7 +153,7 @@ def by_lines(found: Sequence[Race], records: Records) -> list[tuple[Race, int]]:
 
 
 def numbered(lines: Sequence[LineCounts]) -> tuple[list[LineCounts], list[int]]:
-    """The different lines, and for each of ``lines`` its place among them."""
+    """The distinct lines, and for each of ``lines`` its index among them."""
     places: dict[int, int] = {}
     different: list[LineCounts] = []
     for line in lines:

@@ -1,8 +1,9 @@
-"""A loop that waits for another thread: when does a turn of it change nothing?
+"""Finds loops that wait for another thread, by iterations that change nothing.
 
-A turn that left everything as it was will be repeated for ever, unless another thread writes something. So no number of
-turns is needed to tell a loop that waits from a long one. What is looked at: the lanes that turn, the memory that they
-wrote, and those variables that decide something. A counter of turns decides nothing, unless the loop asks for it.
+An iteration that left everything as it was will repeat for ever, unless another thread writes something. So a waiting
+loop is distinguished from a long one without any limit on iterations. What counts is the set of active lanes, the
+memory that they wrote, and the variables that decide something. A counter of iterations decides nothing unless the loop
+uses it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from lockstep.simt.warp import Warp
 
 
 class State(NamedTuple):
-    """Of a warp at the top of a loop; ``changes`` counts what the warp has changed in memory."""
+    """The state of a warp at the top of a loop; ``changes`` counts what the warp has changed in memory."""
 
     lanes: int
     changes: int
@@ -30,7 +31,7 @@ class State(NamedTuple):
         return cls(mask.count, warp.changes, [warp.frame.values.get(name) for name in names])
 
     def same(self, other: State) -> bool:
-        """Lanes only leave a loop: as many are the same ones."""
+        """Whether nothing has changed. Lanes only ever leave a loop: if there are as many, they are the same ones."""
         if (self.lanes, self.changes) != (other.lanes, other.changes):
             return False
         return all(map(_alike, self.values, other.values))
@@ -46,10 +47,9 @@ def _alike(one: Value, other: Value) -> bool:
 
 
 def deciding(loop: ast.While) -> frozenset[str]:
-    """The variables on which it depends whether the loop ends, and what it writes to memory.
+    """The variables that determine whether the loop ends, and what it writes to memory.
 
-    All that it uses, but for sums and copies that nothing asks for.
-    """
+    These are all that it uses, except for sums and copies that nothing else uses."""
     decides, made_of = set(_names(loop.test)), dict[str, set[str]]()
     for node in _statements(loop):
         targets = _variables(node)
@@ -71,7 +71,7 @@ def _statements(loop: ast.While) -> Iterator[ast.stmt]:
 
 
 def _variables(node: ast.stmt) -> list[str] | None:
-    """What an assignment to variables alone assigns; None for any other statement."""
+    """The names that an assignment to variables alone assigns; None for any other statement."""
     if isinstance(node, ast.Assign):
         targets = [one for target in node.targets for one in getattr(target, "elts", [target])]
     elif isinstance(node, ast.AugAssign | ast.AnnAssign):
