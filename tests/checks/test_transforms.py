@@ -108,3 +108,10 @@ def test_numbers_of_which_some_are_right_to_the_bit_are_not_said_to_be_off() -> 
     """ "Right to six digits, and no further" was not so of those."""
     change = changed_numbers([1.0, 2.0000001], [1.0, 2.0])
     assert change == ("single-precision", "No answer is off by more than a millionth of it: is anything in float32?")
+
+
+def test_one_more_than_a_large_number_is_no_rounding_to_float32() -> None:
+    """Who had made numbers of parameters even was asked whether anything was in float32, where the smallest number was
+    near 10^8."""
+    wanted = [16.0 * 100_000_001, 6.0 * 36_487_376_047]
+    assert changed_numbers([16.0 * 100_000_002, 6.0 * 36_487_376_048], wanted) is None

@@ -17,6 +17,7 @@ Change = tuple[str, str]  # the misconception's id, and the sentence
 
 CLOSE = 1e-9
 SINGLE = 1e-6  # what is computed in float32 is nearer
+COARSE = 2.0**-26  # a quarter of float32's precision: of several numbers, rounding moves one by more
 NEAR = 2.0**-16  # a sum of a few hundred float32 is nearer
 ROUNDED = 2.0**-40  # and no float32 is as near as float64 rounds
 
@@ -51,7 +52,8 @@ def changed_numbers(answers: Sequence[float], right: Sequence[float]) -> Change 
         says = any(rounded(w) != w and rounded(w) not in (0, 1) for _, w in pairs)
         if says and all(math.isclose(a, rounded(w), rel_tol=CLOSE, abs_tol=CLOSE) for a, w in pairs):
             return "rounded", "This is the right value, rounded: return it as it is."
-    if all(math.isclose(a, w, rel_tol=SINGLE) for a, w in pairs):
+    as_rounded = any(not math.isclose(a, w, rel_tol=COARSE) for a, w in pairs)
+    if as_rounded and all(math.isclose(a, w, rel_tol=SINGLE) for a, w in pairs):
         return "single-precision", "No answer is off by more than a millionth of it: is anything in float32?"
     off = [a - w for a, w in pairs]
     if several and all(math.isclose(o, off[0], rel_tol=CLOSE) for o in off):
