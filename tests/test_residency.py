@@ -259,6 +259,22 @@ def test_death_in_another_thread():
     assert residency.now == 0
 
 
+def test_a_tensor_that_is_freed_while_the_log_is_read(monkeypatch):
+    """A run ended with "The virtual cluster has failed: IndexError: list index out of range": the last rank's thread
+    freed its tensors while the memory of the run was reckoned."""
+    read = memory_timeline.bytes_alive
+    with Watched() as residency:
+        box = [torch.zeros(100)]
+
+        def frees(log, kinds):
+            box.clear()
+            return read(log, kinds)
+
+        monkeypatch.setattr(memory_timeline, "bytes_alive", frees)
+        assert residency.memory().samples[-1][1] == tuple(only(buffers=400).values())
+    assert residency.now == 0
+
+
 def test_what_a_backend_lets_go_of_late_is_no_gradient():
     """A buffer made in a backward pass, kept by a thread that computes nothing until after its end."""
     kept = []

@@ -312,7 +312,8 @@ class Residency:
             self._before = memory_timeline.merged(before, self._before) if self._before else before
 
     def _so_far(self) -> Memory:
-        return memory_timeline.merged(self._before, memory_timeline.reckon(self._log, self._kinds, self._carried))
+        log = self._log[:]  # it grows meanwhile, when the garbage collector or a thread that ends frees a tensor
+        return memory_timeline.merged(self._before, memory_timeline.reckon(log, self._kinds, self._carried))
 
     def _fold(self) -> None:
         """Compact the log: keep the peaks so far, and log live storages again, with their present kinds."""
