@@ -104,9 +104,12 @@ class Child:
 
     @property
     def fault(self) -> str:
-        """The error of Lockstep's own code that ended the child; "" if it ended for another reason."""
+        """The error of Lockstep's own code that ended the child, and its line; "" if it ended for another reason."""
+        if self._exitcode != FAULT:
+            return ""
         last = [line for line in self.tail().splitlines() if line and not line.startswith(" ")][-1:]
-        return "".join(last) if self._exitcode == FAULT else ""
+        frames = re.findall(r'^  File ".*?([^/"]+)", (line \d+, in \S+)', self.tail(), re.MULTILINE)[-1:]
+        return "".join(last) + "".join(f" ({file}, {line})" for file, line in frames)
 
     @property
     def last_words(self) -> str:
