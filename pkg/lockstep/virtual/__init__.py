@@ -17,6 +17,7 @@ Read in this order:
     rank_states                  deadlock detection: what each rank waits for or polls, and its line
     out_of_memory                the error of a rank that needs more memory than its device has
     supervisor                   the host's side: CPU pinning, stuck ranks, the time limit
+    host_time                    the clock of limits, which stands still while other programs have the run's core
     backend                      torch.distributed in this process: init_process_group, new_group, the store
     process_group                a rank's end of a process group: send, recv, all collectives
     in_flight                    buffers between an asynchronous call and its wait(): what arrives, who uses it early

@@ -35,6 +35,7 @@ from lockstep.launch.job import INSIDE, Job
 from lockstep.machines import Cluster
 from lockstep.scripts import exit_handlers, spawned_processes
 from lockstep.virtual import nested_runs
+from lockstep.virtual.host_time import HostTime
 
 PATIENCE = 10.0  # seconds of host time without any operation, after which a rank counts as stuck
 GRACE = 3.0  # further seconds until the child is abandoned
@@ -82,7 +83,7 @@ class _Listener:
         self.printed: list[str] = []
         self.patience = patience
         self.memory_kills = MemoryKills()
-        self.deadline = time.monotonic() + job.timeout + patience + GRACE
+        self.limit, self.clock = job.timeout + patience + GRACE, HostTime(child.pid)
 
     def answer(self) -> tuple[str, Any, str]:
         while True:
@@ -112,7 +113,7 @@ class _Listener:
             stopped = stopped + 1 if self.child.stopped else 0
             if stopped > 2:
                 raise deadlock_report.stopped(whose_turn(self.child))
-            if time.monotonic() > self.deadline:
+            if self.clock.now() > self.limit:
                 raise self._unanswered()
         try:
             kind, content = restricted_pickle.receive(self.child.conn)

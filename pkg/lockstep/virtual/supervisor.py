@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lockstep import deadlock_report
+from lockstep.virtual.host_time import HostTime
 
 M_ARENA_MAX = -8  # of glibc's mallopt
 STARVED = 0.8  # a cluster that gets less than this fraction of its core moves to another one
@@ -105,17 +106,17 @@ class Watch:
     ) -> tuple[float, bool] | None:
         """Wait for ``ended``, and return None; or, when the run has taken too long, return for how many seconds
         ``operations`` has not increased, and whether the run counts as stuck (after ``patience`` seconds, or if it was
-        idle when its ``timeout`` was reached)."""
-        deadline = time.monotonic() + timeout
-        seen, since = -1.0, time.monotonic()
+        idle when its ``timeout`` was reached). All seconds are of ``HostTime``."""
+        clock = HostTime()
+        seen, since = -1.0, 0.0
         while not ended.wait(GLANCE):
-            now = time.monotonic()
+            now = clock.now()
             if self._core:
                 self._core.look_again()
             if operations() != seen:
                 seen, since = operations(), now
             idle = now - since
-            stuck = idle > patience or (now > deadline and idle >= min(deadlock_report.IDLE, timeout / 2))
-            if stuck or now > deadline:
+            stuck = idle > patience or (now > timeout and idle >= min(deadlock_report.IDLE, timeout / 2))
+            if stuck or now > timeout:
                 return idle, stuck
         return None
