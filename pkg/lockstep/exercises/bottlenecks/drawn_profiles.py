@@ -69,11 +69,12 @@ def some(dice: Random, steps: int, ranks: int, low: int, high: int) -> list[list
 
 
 def behind_another(dice: Random) -> list[Profile]:
-    """A rank that waits for its batch while another one computes longer; and a rank that reads numbers then."""
+    """A rank that waits for its batch while another one computes longer, or would be the slowest if the first one did
+    not wait; and a rank that reads numbers then."""
     found = []
-    for ranks in (2, 3, 5):
+    for ranks, lost in ((2, 800), (3, 800), (3, 4500), (5, 800), (5, 4500)):
         nothing, computing = some(dice, 4, ranks, 0, 20), some(dice, 4, ranks, 3000, 3100)
-        long = [[800 * (rank == 0) for rank in range(ranks)] for _ in range(4)]
+        long = [[lost * (rank == 0) for rank in range(ranks)] for _ in range(4)]
         computing = [[c + 3200 * (rank == ranks - 1) for rank, c in enumerate(row)] for row in computing]
         found += [drawn(dice, long, computing, nothing), drawn(dice, nothing, computing, long)]
     return found
@@ -167,7 +168,7 @@ def longer_when_even(dice: Random) -> list[Profile]:
 
 TRIED: dict[str, Callable[[Random], list[Profile]]] = {
     **{f"loop {letter}": partial(of_loop, letter) for letter in LOOPS},
-    "a rank that waits while another one is slower": behind_another,
+    "a rank that waits, and another one that computes longer": behind_another,
     "a slow rank, another one in each step": by_turns,
     "ranks that compute nothing in a step": idle,
     "short steps and long ones": unlike_steps,

@@ -172,6 +172,7 @@ def watch(fn: Callable[..., Any], arguments: tuple[Call]) -> dict[str, Any]:
         if n + 1 == epoch.batch_of.get(epoch.broken):
             epoch.lets_fail(n + 1)
         if n == epoch.stop:
+            epoch.waits(lambda: False, LINGER)  # its threads come to rest: one that loads meets closed shards, and ends
             getattr(loader, "close", lambda: None)()
             break
         epoch.asked = n
