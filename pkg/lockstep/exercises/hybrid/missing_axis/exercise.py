@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from lockstep.checks.exercise import Feedback, Values
+from lockstep.checks.exercise import Costs, Feedback, Values
 from lockstep.checks.numbers import exact
-from lockstep.exercises.arithmetic import Tried, arithmetic
+from lockstep.exercises.arithmetic import Tried, arithmetic, whole
 from lockstep.exercises.hybrid import rows_with_a_gap as gaps
 from lockstep.planner.missing_axis import RULES
 
@@ -34,6 +34,7 @@ def told(call: Any) -> str:
 
 EXERCISE = arithmetic(
     TRIED, trivial=("one GPU",), number=11, core=False, title="What the table leaves out", points=3, minutes=25,
-    parameters="row", reference="lockstep.planner.missing_axis:missing_axis", values=Values(share=1.0, agrees=exact),
+    parameters="row", reference="lockstep.planner.missing_axis:missing_axis", values=Values(share=0.75, agrees=exact),
+    costs=Costs(economise=whole),
     feedback=Feedback(answer="a whole number, or None", none_means="that it doesn't follow", steps=steps, call=told),
 )  # fmt: skip
