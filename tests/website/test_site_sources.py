@@ -58,6 +58,18 @@ def test_the_first_page_has_a_row_for_each_unit() -> None:
     assert sum("](lessons/" in row for row in rows) == len(UNITS)
 
 
+def test_units_that_are_left_out_have_pages_that_say_so() -> None:
+    """`--only 04` made hundreds of dead links to the others."""
+    [kept], pages = source.there(ROOT, ["04"]), source.left_out(ROOT, source.there(ROOT, ["04"]))
+    run = {page_of(path.relative_to(ROOT).as_posix()) for path in LESSONS if path.parent.name != kept.folder}
+    assert {page for page in pages if page.startswith("lessons/")} == run
+    assert {page for page in pages if page.startswith("exercises/")} == {
+        page_of(unit.lab) for unit in UNITS if unit != kept
+    }
+    assert all("make site" in text and "orphan" in text for text in pages.values())
+    assert source.left_out(ROOT, UNITS) == {}
+
+
 # ---- Answers
 
 
