@@ -47,7 +47,8 @@ def write(root: Path, to: Path, kept: Path, only: Sequence[str] = ()) -> None:
 
 def text_pages(root: Path, units: Sequence[Unit]) -> dict[str, str]:
     """The pages that need neither a lesson's run nor a figure: Path → Markdown."""
-    made = {"index.md": front(root, there(root)), "lessons/index.md": lessons(root, units), "exercises/index.md": labs(units)}
+    made = {"index.md": front(root, there(root))}
+    made |= {"lessons/index.md": lessons(root, units), "exercises/index.md": labs(units)}
     for unit in units:
         made |= exercises.pages(root, unit)
     return made | dict(documents.pages(root))
@@ -59,10 +60,10 @@ def left_out(root: Path, units: Sequence[Unit]) -> dict[str, str]:
     for unit in there(root):
         folder = (root / unit.lesson).parent
         notebooks = [] if unit in units else [*sorted(folder.glob("*.ipynb")), root / unit.lab]
-        for page in (page_of(notebook.relative_to(root).as_posix()) for notebook in notebooks):
-            text = f"# {unit.title}\n\nThis unit is not among these pages: `make site` makes all of them.\n"
-            notebook = new_notebook(cells=[new_markdown_cell(text)], metadata={"orphan": True})
-            made[page] = nbformat.writes(notebook) if page.endswith(".ipynb") else f"---\norphan: true\n---\n{text}"
+        text = f"# {unit.title}\n\nThis unit is not among these pages: `make site` makes all of them.\n"
+        alone = new_notebook(cells=[new_markdown_cell(text, id="cell-0")], metadata={"orphan": True})
+        for at in (page_of(notebook.relative_to(root).as_posix()) for notebook in notebooks):
+            made[at] = nbformat.writes(alone) if at.endswith(".ipynb") else f"---\norphan: true\n---\n{text}"
     return made
 
 

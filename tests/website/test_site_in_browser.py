@@ -54,7 +54,8 @@ def test_each_kind_of_fault_is_told(tmp_path: Path) -> None:
 FADING = """<!doctype html><html lang="en"><meta charset="utf-8"><title>x</title><link rel="icon" href="data:,">
 <style>@keyframes come { from { opacity: 0 } } @keyframes turn { to { rotate: 1turn } }
 details[open] > summary ~ * { animation: come 600s } b { animation: turn 1s infinite }</style>
-<body><article><details><summary>Code</summary><p style="color: COLOUR">x = 1</p></details><b>turns</b></article></body></html>"""
+<body><article><details><summary>Code</summary><p style="color: COLOUR">x = 1</p></details><b>turns</b></article></body>
+</html>"""
 
 
 def test_what_fades_in_is_judged_when_it_has_come(tmp_path: Path) -> None:
@@ -72,8 +73,8 @@ NOT_ALIVE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>x</ti
 <body><article><div class="ls-place ls-one"><img class="ls-still" alt="a ring"
 src="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/%3E"></div>
 <script type="module">
-const live = () => {};
-live(null, "one", STATE);</script></article></body></html>"""
+const live = () => {}, render = null;
+live(render, "one", STATE);</script></article></body></html>"""
 
 
 def test_a_figure_that_stays_a_picture_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
