@@ -10,6 +10,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from proof.closure import Closure, Part
+from proof.tree import Tree
 from website import check, documents, executed, exercises, lessons, source
 from website.api import page as api_page
 from website.api import signature
@@ -214,6 +216,24 @@ def test_public_names_have_their_signatures() -> None:
         re.findall(r"\{py:function\} (\w+)\(", text)
     )
     assert signature(lockstep.predict).startswith("(name: str, question: str, unit: str = ''")
+
+
+# ---- When CI makes it
+
+SHOWN = ("course/*/*.ipynb", "labs/*/*.ipynb", "docs/*.md", "docs/*.svg", "*.md", "pkg/lockstep/show/*.*",
+         "pkg/lockstep/lessons/*.json", "scripts/site", "scripts/website/**/*.*",
+         "tests/show/all_figures.py")  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", SHOWN)
+def test_a_change_of_what_the_site_shows_has_it_made_in_ci(pattern: str) -> None:
+    """`.ci/run` installs the extra site where the test in a browser is unproven, and nowhere else."""
+    module = "tests/website/test_site_in_browser.py"
+    paths = {path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern) if "__pycache__" not in path.parts}
+    assert paths
+    tree = Tree.of(dict.fromkeys(paths, b"") | {module: (ROOT / module).read_bytes()})
+    assert paths <= {*Closure(tree).of(Part(module))}
+    assert f"'^{module.removesuffix('.py')}'" in (ROOT / ".ci/run").read_text()
 
 
 # ---- The checker, without a browser
