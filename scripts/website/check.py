@@ -23,17 +23,25 @@ FIRST_PAGE = 300_000  # bytes, before figures
 NAMELESS = """() => [
   ...[...document.querySelectorAll('.ls-figure')].filter((e) => !e.getAttribute('aria-label')?.trim()),
   ...[...document.querySelectorAll('article img')]
-    .filter((e) => !e.hasAttribute('alt') || e.naturalWidth === 0 && e.loading !== 'lazy'),
+    .filter((e) => !e.hasAttribute('alt') || e.naturalWidth === 0),
   ...[...document.querySelectorAll('.ls-place:not(.ls-alive) img.ls-still')].filter((e) => !e.alt.trim()),
 ].map((e) => e.outerHTML.slice(0, 120))"""
 CONTRAST = """async () => (await axe.run(document, {
   runOnly: ['color-contrast', 'image-alt', 'link-name', 'button-name'],
 })).violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.html.slice(0, 140)} ${n.any[0]?.message ?? ''}`))"""
-OPEN = "() => { for (const each of document.querySelectorAll('details')) each.open = true; }"
+OPEN = """() => {
+  for (const each of document.querySelectorAll('details')) each.open = true;
+  for (const each of document.images) each.loading = 'eager';
+}"""
 # What moves is at its end, as a visitor sees it a moment later: what is opened fades in, and half faded it is pale.
-SETTLE = """() => { for (const each of document.getAnimations()) {
-  if (each.effect.getComputedTiming().endTime === Infinity) each.cancel(); else each.finish();
-} }"""
+SETTLE = """async () => {
+  for (const each of document.getAnimations()) {
+    if (each.effect.getComputedTiming().endTime === Infinity) each.cancel(); else each.finish();
+  }
+  await Promise.all([...document.images].filter((e) => !e.complete).map((e) => new Promise((come) => {
+    for (const told of ['load', 'error']) e.addEventListener(told, come);
+  })));
+}"""
 # Figures that have a state of their own, and are still pictures; the others wait for a kernel, which is not here.
 STILL = r"""() => [...document.querySelectorAll('script[type=module]')]
   .flatMap((e) => [...e.textContent.matchAll(/^live\(render, "([\w-]+)", (?!null\);)/gm)].map((found) => found[1]))

@@ -38,6 +38,7 @@ SOME = ("04", "12")  # units with figures of every kind, formulas, folds, and bo
 FAULTY = """<!doctype html><html lang="en"><meta charset="utf-8"><title>x</title><body><article>
 <p style="color: #bbb; background: #fff">Pale.</p><a href="gone.html">gone</a>
 <img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">
+<img alt="far below" loading="lazy" style="margin-top: 9999px" src="empty.svg">
 <div class="ls-figure"></div><script src="https://example.org/x.js"></script>
 <script>console.error("told"); throw new Error("thrown");</script></article></body></html>"""
 
@@ -45,9 +46,11 @@ FAULTY = """<!doctype html><html lang="en"><meta charset="utf-8"><title>x</title
 def test_each_kind_of_fault_is_told(tmp_path: Path) -> None:
     pytest.importorskip("axe_playwright_python", reason="needs the extra site: make site")
     (tmp_path / "index.html").write_text(FAULTY)
+    (tmp_path / "empty.svg").write_text("<html>")
     found = check.faults(tmp_path)
     for kind in ("gone.html leads to no file", "console: told", "error: thrown", "not loaded: https://example.org/x.js",
-                 "no name: <div", "no name: <img", "axe-core, color-contrast"):  # fmt: skip
+                 "no name: <div", "no name: <img src=", 'no name: <img alt="far below', "axe-core, color-contrast",
+                 ):  # fmt: skip
         assert any(kind in line for line in found), kind
 
 
