@@ -45,6 +45,14 @@ def write(root: Path, to: Path, kept: Path, only: Sequence[str] = ()) -> None:
     shutil.copyfile(Path(__file__).parent / "conf.py", to / "conf.py")
 
 
+def forget(written: Path, site: Path) -> None:
+    """Take out of the finished site what its source has no more; Sphinx leaves such pages, with their dead links."""
+    for file in site.glob("*/**/*.html"):
+        at = written / file.relative_to(site)
+        if not any(at.with_suffix(suffix).is_file() for suffix in (".md", ".ipynb", ".html")):
+            file.unlink()
+
+
 def text_pages(root: Path, units: Sequence[Unit]) -> dict[str, str]:
     """The pages that need neither a lesson's run nor a figure: Path → Markdown."""
     made = {"index.md": front(root, there(root))}

@@ -60,6 +60,21 @@ def test_the_first_page_has_a_row_for_each_unit() -> None:
     assert sum("](lessons/" in row for row in rows) == len(UNITS)
 
 
+def test_a_page_whose_source_is_gone_is_forgotten(tmp_path: Path) -> None:
+    """Sphinx leaves the page of a figure that was renamed, and a check would find its links dead until `make clean`."""
+    written, site = tmp_path / "written", tmp_path / "site"
+    pages = ("gallery/ring.html", "gallery/old.html", "lessons/04_x.html", "_static/a/own.html", "genindex.html")
+    for name in (*pages, "gone/deep/old.html"):
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        (site / name).touch()
+    for name in ("gallery/ring.md", "lessons/04_x.ipynb", "_static/a/own.html"):
+        (written / name).parent.mkdir(parents=True, exist_ok=True)
+        (written / name).touch()
+    source.forget(written, site)
+    left = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
+    assert left == {*pages} - {"gallery/old.html"}
+
+
 def test_units_that_are_left_out_have_pages_that_say_so() -> None:
     """`--only 04` made hundreds of dead links to the others."""
     [kept], pages = source.there(ROOT, ["04"]), source.left_out(ROOT, source.there(ROOT, ["04"]))
