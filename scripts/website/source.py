@@ -67,10 +67,12 @@ def left_out(root: Path, units: Sequence[Unit]) -> dict[str, str]:
     made = {}
     for unit in there(root):
         folder = (root / unit.lesson).parent
-        notebooks = [] if unit in units else [*sorted(folder.glob("*.ipynb")), root / unit.lab]
+        files = (
+            [] if unit in units else [*sorted(folder.glob("*.ipynb")), *sorted(folder.glob("*.md")), root / unit.lab]
+        )
         text = f"# {unit.title}\n\nThis unit is not among these pages: `make site` makes all of them.\n"
         alone = new_notebook(cells=[new_markdown_cell(text, id="cell-0")], metadata={"orphan": True})
-        for at in (page_of(notebook.relative_to(root).as_posix()) for notebook in notebooks):
+        for at in (page_of(file.relative_to(root).as_posix()) for file in files):
             made[at] = nbformat.writes(alone) if at.endswith(".ipynb") else f"---\norphan: true\n---\n{text}"
     return made
 
