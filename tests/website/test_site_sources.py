@@ -10,6 +10,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_output
 from proof.closure import Closure, Part
 from proof.tree import Tree
 from website import check, documents, executed, exercises, lessons, source
@@ -19,7 +20,7 @@ from website.figures import Shared
 from website.links import page_of, rewritten
 
 import lockstep
-from lockstep import show
+from lockstep import show, tally
 from lockstep.lessons.behind import load
 
 ROOT = Path(__file__).parents[2]
@@ -164,6 +165,24 @@ def test_neighbours_that_wait_for_the_same_are_in_one_fold() -> None:
     assert [each for each in folded if len(each) == 1] == ["a", "b", "c", "d"]
     summaries = re.findall(r"<summary>(.*?)</summary>", "".join(folded))
     assert summaries == ["Decide on a number first", "Write down your reason first"]
+
+
+@pytest.mark.parametrize(("doing", "seconds"), [("Training", 0), ("", 0), ("Recording graphs", 300)])
+def test_how_long_a_cell_ran_here_is_not_on_its_page(
+    doing: str, seconds: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """`Training: 2 of 2 in 61 s.` stood in unit 12: of the machine that made the site, and of no lesson."""
+    said: list[str] = []
+    monkeypatch.setattr(tally, "SOON", -1.0)
+    monkeypatch.setattr(tally, "_teller", lambda: lambda text, is_last: said.append(text))
+    clock = iter([0, *[seconds] * 9])
+    monkeypatch.setattr(tally, "monotonic", lambda: next(clock))
+    list(tally.counted([1, 2], doing))
+    texts = (said[-1], "It ran for 61 s.", "2 of 2 in 3 lines.")
+    outputs = [new_output("display_data", {"text/plain": text}) for text in texts]
+    cell = new_code_cell("axes.table()", outputs=outputs)
+    lessons._trim(cell, Shared(tmp_path))
+    assert [output.data["text/plain"] for output in cell.outputs] == ["2 of 2 in 3 lines."]
 
 
 def test_a_lesson_runs_anew_when_what_it_sees_has_changed(tmp_path: Path) -> None:
