@@ -140,6 +140,17 @@ def test_the_example_of_unequal_ranks_prints_what_the_page_says(tmp_path: Path) 
     assert (done.stdout, done.stderr) == (told, "")
 
 
+def test_the_readme_and_its_badge_name_the_pythons_that_setup_takes() -> None:
+    """Both said "3.11 or newer", and `make lab` refused Python 3.15."""
+    taken = re.search(
+        r"\((\d), (\d+)\) <= sys\.version_info\[:2\] <= \((\d), (\d+)\)", (ROOT / "scripts/setup").read_text()
+    )
+    assert taken
+    told = "{}.{} to {}.{}".format(*taken.groups())
+    assert f"You need Python {told}, make" in (ROOT / "README.md").read_text()
+    assert f"Python {told};" in (ROOT / "docs/badges.svg").read_text()
+
+
 DRAWN = ("ports", "feedback", "colours", "deadlock", "badges")
 PICTURES = [(f"{name}-picture", f"{name}.svg") for name in DRAWN]
 

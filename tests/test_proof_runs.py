@@ -95,6 +95,7 @@ def test_what_fails_is_skipped_for_want_of_something_or_reads_what_it_does_not_n
 ) -> None:
     write(checkout / "tests/test_bad.py", "def test_bad(): assert False\n")
     write(checkout / "tests/test_wants.py", "import pytest\ndef test_it(): pytest.skip('there is no Slurm here')\n")
+    write(checkout / "tests/test_site.py", "import pytest\ndef test_it(): pytest.skip('needs the extra site')\n")
     write(checkout / "tests/test_gpu.py", "import pytest\ndef test_it(): pytest.skip('needs a GPU')\n")
     reads = (
         "for name in ('const' 'raints' + '.txt', 'READ' + 'ME'): open(__file__.rpartition('/tests')[0] + '/' + name)"
@@ -105,7 +106,7 @@ def test_what_fails_is_skipped_for_want_of_something_or_reads_what_it_does_not_n
     assert done.returncode == 1
     assert proven(checkout) == ALL | {"tests/test_gpu.py"}
     assert "tests/test_reads.py reads README, and does not name it" in done.stdout
-    assert "3 unproven" in done.stdout
+    assert "4 unproven" in done.stdout
 
 
 @pytest.mark.slow

@@ -23,14 +23,31 @@ FIRST_PAGE = 300_000  # bytes, before figures
 NAMELESS = """() => [
   ...[...document.querySelectorAll('.ls-figure')].filter((e) => !e.getAttribute('aria-label')?.trim()),
   ...[...document.querySelectorAll('article img')]
-    .filter((e) => !e.hasAttribute('alt') || e.naturalWidth === 0 && e.loading !== 'lazy'),
+    .filter((e) => !e.hasAttribute('alt') || e.naturalWidth === 0),
   ...[...document.querySelectorAll('.ls-place:not(.ls-alive) img.ls-still')].filter((e) => !e.alt.trim()),
 ].map((e) => e.outerHTML.slice(0, 120))"""
 CONTRAST = """async () => (await axe.run(document, {
   runOnly: ['color-contrast', 'image-alt', 'link-name', 'button-name'],
 })).violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.html.slice(0, 140)} ${n.any[0]?.message ?? ''}`))"""
-OPEN = "() => { for (const each of document.querySelectorAll('details')) each.open = true; }"
-READY = "() => [...document.querySelectorAll('script[type=module]')].length === 0 || document.readyState === 'complete'"
+OPEN = """() => {
+  for (const each of document.querySelectorAll('details')) each.open = true;
+  for (const each of document.images) each.loading = 'eager';
+}"""
+# What moves is at its end, as a visitor sees it a moment later: what is opened fades in, and half faded it is pale.
+SETTLE = """async () => {
+  for (const each of document.getAnimations()) {
+    if (each.effect.getComputedTiming().endTime === Infinity) each.cancel(); else each.finish();
+  }
+  await Promise.all([...document.images].filter((e) => !e.complete).map((e) => new Promise((come) => {
+    for (const told of ['load', 'error']) e.addEventListener(told, come);
+  })));
+}"""
+# Figures that have a state of their own, and are still pictures; the others wait for a kernel, which is not here.
+STILL = r"""() => [...document.querySelectorAll('script[type=module]')]
+  .flatMap((e) => [...e.textContent.matchAll(/^live\(render, "([\w-]+)", (?!null\);)/gm)].map((found) => found[1]))
+  .filter((key) => document.querySelector(`.ls-${CSS.escape(key)}:not(.ls-alive)`))"""
+READY = f"async () => {{ await globalThis.MathJax?.startup?.promise; return ({STILL})().length === 0; }}"
+PATIENCE = 60_000  # milliseconds, for figures to come alive
 KINDS = ("exercises/", "gallery/", "api/")  # axe-core looks at the first few pages of these, and at all others
 FEW = 4
 
@@ -131,14 +148,21 @@ class Visit:
             self.bytes[response.url] = int(response.headers.get("content-length", 0))
 
     def open(self, path: str) -> None:
+        from playwright.sync_api import TimeoutError as TooLate
+
         self.at = path
         self.bytes = {}
         self.page.goto(f"{self.address}/{path}", wait_until="load")
-        self.page.wait_for_function(READY)
+        try:
+            self.page.wait_for_function(READY, timeout=PATIENCE)
+        except TooLate:
+            still = self.page.evaluate(STILL)
+            self._fault(f"not alive: {', '.join(still)}" if still else "its formulas are never set")
 
     def look(self) -> None:
-        """Open all that waits, and ask each figure its name."""
+        """Open all that waits, let it come to rest, and ask each figure its name."""
         self.page.evaluate(OPEN)
+        self.page.evaluate(SETTLE)
         for nameless in self.page.evaluate(NAMELESS):
             self._fault(f"no name: {nameless}")
 

@@ -27,7 +27,7 @@ DECIDE = "Decide on a number first"
 ASK = {"predict": "Your prediction", "quiz": "A question", "turn": "Your turn"}
 _TOLD = re.compile(r'lessons\.told\("(.+)"\)')
 _BEGIN = re.compile(r'\n*from lockstep import lessons\n+lessons\.begin\("[^"]*"\)\n*')
-_COUNTED = re.compile(r"(Running for|It ran for) \d+ s( …|\.)")
+_COUNTED = re.compile(r"(Running for|It ran for) \d+ s( …|\.)|([^:\n]+: )?\d+ of \d+ in \d+ (s|minutes)\.")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from nbformat.v4 import new_markdown_cell, new_notebook
 
 from lockstep.distribution import VERSION
 from lockstep.grading.course import UNITS, Unit
@@ -36,7 +37,7 @@ def write(root: Path, to: Path, kept: Path, only: Sequence[str] = ()) -> None:
         _lesson(root, unit, to, kept, shared)
     texts = text_pages(root, units) | dict(gallery.pages(gallery.samples(root), shared)) | dict(api.pages(root))
     texts["planner.md"] = planner(shared)
-    for path, text in texts.items():
+    for path, text in (texts | left_out(root, units)).items():
         _write(to / path, text)
     for path, file in documents.pictures(root).items():
         shutil.copyfile(file, to / path)
@@ -44,12 +45,36 @@ def write(root: Path, to: Path, kept: Path, only: Sequence[str] = ()) -> None:
     shutil.copyfile(Path(__file__).parent / "conf.py", to / "conf.py")
 
 
+def forget(written: Path, site: Path) -> None:
+    """Take out of the finished site what its source has no more; Sphinx leaves such pages, with their dead links."""
+    for file in site.glob("*/**/*.html"):
+        at = written / file.relative_to(site)
+        if not any(at.with_suffix(suffix).is_file() for suffix in (".md", ".ipynb", ".html")):
+            file.unlink()
+
+
 def text_pages(root: Path, units: Sequence[Unit]) -> dict[str, str]:
     """The pages that need neither a lesson's run nor a figure: Path → Markdown."""
-    made = {"index.md": front(root, units), "lessons/index.md": lessons(root, units), "exercises/index.md": labs(units)}
+    made = {"index.md": front(root, there(root))}
+    made |= {"lessons/index.md": lessons(root, units), "exercises/index.md": labs(units)}
     for unit in units:
         made |= exercises.pages(root, unit)
     return made | dict(documents.pages(root))
+
+
+def left_out(root: Path, units: Sequence[Unit]) -> dict[str, str]:
+    """A page for each lesson and lab that is not made (``--only``): others link to it."""
+    made = {}
+    for unit in there(root):
+        folder = (root / unit.lesson).parent
+        files = (
+            [] if unit in units else [*sorted(folder.glob("*.ipynb")), *sorted(folder.glob("*.md")), root / unit.lab]
+        )
+        text = f"# {unit.title}\n\nThis unit is not among these pages: `make site` makes all of them.\n"
+        alone = new_notebook(cells=[new_markdown_cell(text, id="cell-0")], metadata={"orphan": True})
+        for at in (page_of(file.relative_to(root).as_posix()) for file in files):
+            made[at] = nbformat.writes(alone) if at.endswith(".ipynb") else f"---\norphan: true\n---\n{text}"
+    return made
 
 
 def front(root: Path, units: Sequence[Unit]) -> str:

@@ -6,6 +6,7 @@ What rots elsewhere does so here first: the packages are those of constraints.tx
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import zipfile
@@ -14,8 +15,10 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from test_bare_install import environment, needed, sdist, wheel
 
+CONSTRAINTS = Path(__file__).parents[2] / "constraints.txt"
 __all__ = ["sdist", "wheel"]  # fixtures
 pytestmark = [pytest.mark.slow, pytest.mark.reads("**"), pytest.mark.timeout(900)]
 
@@ -58,6 +61,17 @@ def colab(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = subprocess.run(pip, capture_output=True, text=True, env=environment())
     assert done.returncode == 0, done.stderr
     return python
+
+
+def test_what_it_runs_with_has_the_versions_that_are_pinned(colab: Path) -> None:
+    """Else the lesson would be tried with others than those that constraints.txt gives a visitor of Colab."""
+    held = dict(re.findall(r"^([\w.-]+)==(\S+)$", CONSTRAINTS.read_text(), re.MULTILINE))
+    pinned = {canonicalize_name(name): version for name, version in held.items()}
+    here = [path.name for path in (colab.parents[1] / "beside").glob("*.dist-info")]
+    found = dict(name.removesuffix(".dist-info").rsplit("-", 1) for name in here)
+    assert len(found) > 100
+    there = {canonicalize_name(name): version.partition("+")[0] for name, version in found.items()}
+    assert {name: version for name, version in there.items() if pinned.get(name) != version} == {}
 
 
 @pytest.mark.parametrize("opened", ["", "all"], ids=["as-a-learner-meets-it", "all-open"])

@@ -32,7 +32,7 @@ from proof.watch import MISSED, Watch
 PART = "part"
 KEPT = Path("build") / "proof" / "names.json"
 NARROW = ("keyword", "deselect", "ignore", "ignore_glob", "lf", "stepwise")  # options that leave tests out
-WANTING = re.compile(r"horovod|chromium|bubblewrap|bwrap|slurm|mpirun|buildah|sandbox|npm|hub", re.IGNORECASE)
+WANTING = re.compile(r"horovod|chromium|bubblewrap|bwrap|slurm|mpirun|buildah|sandbox|npm|hub|extra", re.IGNORECASE)
 
 
 def add_option(parser: pytest.Parser) -> None:

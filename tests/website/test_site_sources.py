@@ -10,6 +10,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_output
+from proof.closure import Closure, Part
+from proof.tree import Tree
 from website import check, documents, executed, exercises, lessons, source
 from website.api import page as api_page
 from website.api import signature
@@ -17,7 +20,7 @@ from website.figures import Shared
 from website.links import page_of, rewritten
 
 import lockstep
-from lockstep import show
+from lockstep import show, tally
 from lockstep.lessons.behind import load
 
 ROOT = Path(__file__).parents[2]
@@ -56,6 +59,34 @@ def test_the_first_page_has_a_row_for_each_unit() -> None:
     rows = [row for row in source.front(ROOT, UNITS).splitlines() if re.match(r"\| \d\d ", row)]
     assert len(rows) == len(source.UNITS)
     assert sum("](lessons/" in row for row in rows) == len(UNITS)
+
+
+def test_a_page_whose_source_is_gone_is_forgotten(tmp_path: Path) -> None:
+    """Sphinx leaves the page of a figure that was renamed, and a check would find its links dead until `make clean`."""
+    written, site = tmp_path / "written", tmp_path / "site"
+    pages = ("gallery/ring.html", "gallery/old.html", "lessons/04_x.html", "_static/a/own.html", "genindex.html")
+    for name in (*pages, "gone/deep/old.html"):
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        (site / name).touch()
+    for name in ("gallery/ring.md", "lessons/04_x.ipynb", "_static/a/own.html"):
+        (written / name).parent.mkdir(parents=True, exist_ok=True)
+        (written / name).touch()
+    source.forget(written, site)
+    left = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
+    assert left == {*pages} - {"gallery/old.html"}
+
+
+def test_units_that_are_left_out_have_pages_that_say_so() -> None:
+    """`--only 04` made hundreds of dead links to the others."""
+    [kept], pages = source.there(ROOT, ["04"]), source.left_out(ROOT, source.there(ROOT, ["04"]))
+    written = [*LESSONS, *ROOT.glob("course/*/*.md")]
+    others = {page_of(path.relative_to(ROOT).as_posix()) for path in written if path.parent.name != kept.folder}
+    assert {page for page in pages if page.startswith("lessons/")} == others
+    assert {page for page in pages if page.startswith("exercises/")} == {
+        page_of(unit.lab) for unit in UNITS if unit != kept
+    }
+    assert all("make site" in text and "orphan" in text for text in pages.values())
+    assert source.left_out(ROOT, UNITS) == {}
 
 
 # ---- Answers
@@ -136,6 +167,24 @@ def test_neighbours_that_wait_for_the_same_are_in_one_fold() -> None:
     assert summaries == ["Decide on a number first", "Write down your reason first"]
 
 
+@pytest.mark.parametrize(("doing", "seconds"), [("Training", 0), ("", 0), ("Recording graphs", 300)])
+def test_how_long_a_cell_ran_here_is_not_on_its_page(
+    doing: str, seconds: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """`Training: 2 of 2 in 61 s.` stood in unit 12: of the machine that made the site, and of no lesson."""
+    said: list[str] = []
+    monkeypatch.setattr(tally, "SOON", -1.0)
+    monkeypatch.setattr(tally, "_teller", lambda: lambda text, is_last: said.append(text))
+    clock = iter([0, *[seconds] * 9])
+    monkeypatch.setattr(tally, "monotonic", lambda: next(clock))
+    list(tally.counted([1, 2], doing))
+    texts = (said[-1], "It ran for 61 s.", "2 of 2 in 3 lines.")
+    outputs = [new_output("display_data", {"text/plain": text}) for text in texts]
+    cell = new_code_cell("axes.table()", outputs=outputs)
+    lessons._trim(cell, Shared(tmp_path))
+    assert [output.data["text/plain"] for output in cell.outputs] == ["2 of 2 in 3 lines."]
+
+
 def test_a_lesson_runs_anew_when_what_it_sees_has_changed(tmp_path: Path) -> None:
     for name in ("show/ring.py", "cli/run.py", "a.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -202,6 +251,24 @@ def test_public_names_have_their_signatures() -> None:
         re.findall(r"\{py:function\} (\w+)\(", text)
     )
     assert signature(lockstep.predict).startswith("(name: str, question: str, unit: str = ''")
+
+
+# ---- When CI makes it
+
+SHOWN = ("course/*/*.ipynb", "labs/*/*.ipynb", "docs/*.md", "docs/*.svg", "*.md", "pkg/lockstep/show/*.*",
+         "pkg/lockstep/lessons/*.json", "scripts/site", "scripts/website/**/*.*",
+         "tests/show/all_figures.py")  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", SHOWN)
+def test_a_change_of_what_the_site_shows_has_it_made_in_ci(pattern: str) -> None:
+    """`.ci/run` installs the extra site where the test in a browser is unproven, and nowhere else."""
+    module = "tests/website/test_site_in_browser.py"
+    paths = {path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern) if "__pycache__" not in path.parts}
+    assert paths
+    tree = Tree.of(dict.fromkeys(paths, b"") | {module: (ROOT / module).read_bytes()})
+    assert paths <= {*Closure(tree).of(Part(module))}
+    assert f"'^{module.removesuffix('.py')}'" in (ROOT / ".ci/run").read_text()
 
 
 # ---- The checker, without a browser
