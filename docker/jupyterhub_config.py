@@ -4,6 +4,7 @@ Settings come from the environment; docs/hub.md has them in a table.
 
 LOCKSTEP_SPAWNER=docker (the default): each learner in a container of lockstep:cpu, the graders in one of their own.
 LOCKSTEP_SPAWNER=local: each learner as the Linux user of that name, and the graders as the user LOCKSTEP_GRADER.
+LOCKSTEP_SPAWNER=slurm: the same, and each learner's server is a job of theirs on a cluster that Slurm runs.
 
 What is wrong with the settings is said in a sentence, and no hub starts.
 """
@@ -39,9 +40,9 @@ def checked(check, *arguments):
 
 checked(files.refuse_secrets_in, os.environ)
 kind = setting("LOCKSTEP_SPAWNER", "docker")
-if kind not in ("docker", "local"):
-    sys.exit(f"jupyterhub_config.py: LOCKSTEP_SPAWNER is {kind}; set it to docker or local.")
-local = kind == "local"
+if kind not in ("docker", "local", "slurm"):
+    sys.exit(f"jupyterhub_config.py: LOCKSTEP_SPAWNER is {kind}; set it to docker, local or slurm.")
+local = kind != "docker"  # learners are Linux users
 state = Path(setting("LOCKSTEP_HUB_STATE", ".")).resolve()
 instructors = set(setting("LOCKSTEP_INSTRUCTORS").split())
 exchange = setting("NBGRADER_EXCHANGE", "/srv/exchange")
@@ -58,7 +59,7 @@ c.JupyterHub.hub_port = int(setting("LOCKSTEP_HUB_PORT", "8081"))
 c.ConfigurableHTTPProxy.api_url = setting("LOCKSTEP_PROXY_API", f"http://{'127.0.0.1' if local else 'proxy'}:8001")
 c.JupyterHub.db_url = f"sqlite:///{state}/jupyterhub.sqlite"
 c.JupyterHub.cookie_secret_file = str(state / "cookie_secret")
-c.JupyterHub.cleanup_servers = local  # containers live on while the hub is restarted
+c.JupyterHub.cleanup_servers = kind == "local"  # containers and jobs live on while the hub is restarted
 
 # Who may sign in. A Linux user does by their own password. In containers two passwords are enough for a workshop:
 # whoever has the learners' signs in under any learner's name.
@@ -87,13 +88,32 @@ hours = float(setting("LOCKSTEP_IDLE_HOURS", "2"))
 processes = int(setting("LOCKSTEP_PROCESSES", "1024"))  # threads are counted, and torch starts some in each rank
 c.Spawner.environment = {"NBGRADER_EXCHANGE": exchange}
 c.Spawner.start_timeout = c.Spawner.http_timeout = 180
+limits = ["prlimit", f"--nproc={processes}"]
 if local:
+    # The proxy, which scripts/hub has put beside this Python, and for learners' terminals: lockstep, nbgrader.
+    programs = Path(sys.executable).parent
+    os.environ["PATH"] = os.pathsep.join([str(programs), os.environ.get("PATH", os.defpath)])
+if kind == "local":
     c.JupyterHub.spawner_class = "jupyterhub.spawner.LocalProcessSpawner"  # "simple" would hand in under one name
-    limits = ["prlimit", f"--nproc={processes}"]
     c.Spawner.cmd = [*limits, sys.executable, "-m", "lockstep", "lab", "~/lockstep-course"]
     c.LocalProcessSpawner.popen_kwargs = {"umask": 0o077}  # others of this machine need not read what a learner writes
-    # The proxy, which scripts/hub has put beside this Python, and for learners' terminals: lockstep, nbgrader.
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+elif kind == "slurm":
+    import batchspawner  # noqa: F401  (adds what a job calls to say at which port it listens)
+
+    c.JupyterHub.hub_ip = c.JupyterHub.hub_connect_ip = setting("LOCKSTEP_HUB_IP")  # at which the nodes reach this one
+    c.JupyterHub.spawner_class = "batchspawner.SlurmSpawner"
+    c.SlurmSpawner.exec_prefix = "runuser -u {username} --"  # sbatch as the learner: Slurm counts the job as theirs
+    c.SlurmSpawner.batchspawner_singleuser_cmd = " ".join([*limits, str(programs / "batchspawner-singleuser")])
+    c.Spawner.cmd = [str(programs / "lockstep"), "lab", "~/lockstep-course"]
+    c.Spawner.env_keep = ["PATH", "PYTHONPATH", "LANG", "LC_ALL", "SLURM_CONF"]
+    c.SlurmSpawner.req_srun = ""  # under srun a notebook would look like a rank
+    c.SlurmSpawner.req_prologue = "umask 077"
+    c.SlurmSpawner.req_nprocs = setting("LOCKSTEP_CPUS", "2")
+    c.SlurmSpawner.req_memory = setting("LOCKSTEP_MEMORY", "4G")
+    c.SlurmSpawner.req_runtime = setting("LOCKSTEP_SLURM_TIME", "4:00:00")
+    c.SlurmSpawner.req_partition = setting("LOCKSTEP_SLURM_PARTITION", "")
+    c.SlurmSpawner.req_options = setting("LOCKSTEP_SLURM_OPTIONS", "")
+    c.Spawner.start_timeout = 600  # it may wait in the queue
 else:
     c.JupyterHub.spawner_class = "dockerspawner.DockerSpawner"
     c.DockerSpawner.image = setting("LOCKSTEP_IMAGE", "lockstep:cpu")
@@ -141,6 +161,7 @@ if local:
         reason = people.reason(spawner.user.name)
         if reason:
             raise HTTPError(403, f"The hub starts no server for {spawner.user.name}: {reason}.")
+        spawner.user_options = {}  # by the hub's API anybody could change lines of their job's script
 
     c.Spawner.pre_spawn_hook = only_those
     grader |= {

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from lockstep.checks import find
 from lockstep.checks.wording import printable
 from lockstep.errors import UsageError
 from lockstep.grading import class_list, similar_answers
+from lockstep.grading.atomic_write import Unwritten
 from lockstep.grading.class_answers import class_answers, left_out, table
 from lockstep.grading.feedback import sums
 from lockstep.grading.grade_class import Grader, Options
 from lockstep.grading.grade_submission import Result, names_of
+from lockstep.grading.gradebook import Book
+from lockstep.grading.lms_grades import LmsGrades, grades
+from lockstep.grading.lms_list import matched, read_lms_list
 from lockstep.grading.run_summary import run_summary
 from lockstep.grading.sandbox import BUBBLEWRAP
 from lockstep.grading.sandbox_check import kind_of_sandbox
@@ -31,8 +37,10 @@ def grade(args: argparse.Namespace) -> int:
         grader.options = replace(options, sandbox=kind)
         if kind == BUBBLEWRAP and not args.json:
             print("Each answer has a sandbox by bubblewrap, which takes some seconds to start.", flush=True)
+    lms = _lms_grades(args, grader)
     results = grader.run(_quiet if args.json else partial(_line, grader))
     last = run_summary(results, grader.class_list, grader.unwritten, grader.untold, grader.late)
+    unsent = lms is not None and not _write_lms_grades(lms, grader, results, last)
     names = names_of(grader.release)
     answers = class_answers(grader.topic, names, results) if args.answers else []
     groups = similar_answers.alike(grader.topic, names, results, grader.release, grader.solved())
@@ -52,7 +60,30 @@ def grade(args: argparse.Namespace) -> int:
         last += [] if args.alike else similar_answers.in_one_line(groups, args.lab)
         print("".join(f"{line}\n" for line in last), end="")
     left = any(not r.final for r in results.values()) or grader.class_list.misnamed()
-    return int(bool(left or grader.unwritten or grader.untold))
+    return int(bool(left or grader.unwritten or grader.untold or unsent))
+
+
+def _lms_grades(args: argparse.Namespace, grader: Grader) -> LmsGrades | None:
+    """The column of ``--lms``. What is wrong with its list is said before anything is graded."""
+    if args.lms:
+        lms = read_lms_list(Path(args.lms))
+        found = matched(lms, grader.class_list.students(), args.lms_names)
+        return LmsGrades(lms, found, args.lab, args.lms_column)
+    if args.lms_names or args.lms_column:
+        raise UsageError("--lms-names and --lms-column are about the file of --lms.", "Name it: --lms FILE.")
+    return None
+
+
+def _write_lms_grades(lms: LmsGrades, grader: Grader, results: Mapping[str, Result], last: list[str]) -> bool:
+    """Whether the file could be written; what there is to say of it goes to ``last``."""
+    written = {s: r for s, r in results.items() if s not in grader.unwritten}
+    try:
+        given = grades(written, Book(grader.root, grader.lab).scores(sorted(written)), grader.late)
+        last += map(printable, lms.write(given, grader.root / "grading"))
+    except Unwritten as error:
+        last.append(printable(str(error).replace("\n", " ")))
+        return False
+    return True
 
 
 def _line(grader: Grader, result: Result, done: int, of: int, left: float) -> None:

@@ -170,6 +170,9 @@ def _for_teachers(command: Command) -> None:
     grade.add_argument("--answers", action="store_true", help="what the class got wrong, and who was told what")
     grade.add_argument("--alike", action="store_true", help="whose answers are alike, or the library's or course's own")
     grade.add_argument("--viva", action="store_true", help="two questions for each student about their own runs")
+    grade.add_argument("--lms", metavar="FILE", help="the class as Moodle or Canvas exports it: a CSV to import there")
+    grade.add_argument("--lms-names", metavar="COLUMN", default="", help="its column with the names of the submissions")
+    grade.add_argument("--lms-column", metavar="COLUMN", default="", help="its column for the grades, if not LAB")
     one = grade.add_mutually_exclusive_group()
     one.add_argument(
         "--sandbox", choices=["fork", "bubblewrap"], help="which kind; by itself the first that works here"

@@ -28,6 +28,8 @@ Grading (``lockstep grade``), from the class down to one answer:
     class_list          the results of a class, one file a student, and the table (CSV)
     gradebook           the one writer to nbgrader's gradebook
     feedback            the page of HTML that a learner gets back
+    lms_list            the class as Moodle or Canvas has exported it, and whose row is whose
+    lms_grades          grades as Moodle's or Canvas' gradebook imports them
     atomic_write        files that are written whole or not at all
     temporary_folder    a folder for the judges' files, removed even if the grader is killed
 

@@ -107,6 +107,17 @@ class Book:
             return f"{submission.score:g} of {submission.max_score:g}"
         return ""
 
+    def scores(self, students: Sequence[str]) -> dict[str, tuple[float, float]]:
+        """Points and maximum of each student's submission, as ``nbgrader export`` has them: what was graded by hand
+        counts, and what being late costs. Whoever has no grade is left out."""
+        found = {}
+        with self._open() as book:
+            for student in students:
+                with suppress(MissingEntry):
+                    one = book.find_submission(self.lab, student)
+                    found[student] = (max(0.0, one.score - (one.late_submission_penalty or 0.0)), one.max_score)
+        return found
+
     def due(self, students: Sequence[str]) -> dict[str, datetime]:
         """When each student's submission is due, extensions included; empty if the gradebook has no date."""
         found = {}

@@ -23,7 +23,7 @@ def run_summary(
     """The last lines of a run. ``unwritten``: errors of writing, by student; ``untold``: why there is no new table."""
     told = [*_of_students(results, class_list, late)]
     if unwritten:
-        told.append(f"{_some(sorted(unwritten))}: not written down. {_why(unwritten)}")
+        told.append(f"{some(sorted(unwritten))}: not written down. {_why(unwritten)}")
     if untold:
         told.append(_one_line(untold))
     return [printable(line) for line in told]
@@ -43,14 +43,14 @@ def _of_students(results: Mapping[str, Result], class_list: ClassList, late: Map
                 "the gradebook, and `nbgrader export` writes 0."
             )
     if none := [s for s in everyone if results[s].status == WRONG_FORMAT and not results[s].taken_back]:
-        yield f"{_some(none)}: no grade, for nothing could be read. `nbgrader export` writes 0 for whoever has none."
+        yield f"{some(none)}: no grade, for nothing could be read. `nbgrader export` writes 0 for whoever has none."
     if behind := [s for s in everyone if late.get(s) not in (None, "", UNKNOWN)]:
-        yield f"{_some(behind)}: handed in late. The table says by how many hours."
+        yield f"{some(behind)}: handed in late. The table says by how many hours."
     if timeless := [s for s in everyone if late.get(s) == UNKNOWN]:
-        yield f"{_some(timeless)}: handed in without {TIMESTAMP}, so that nobody knows whether in time."
+        yield f"{some(timeless)}: handed in without {TIMESTAMP}, so that nobody knows whether in time."
     if strangers := [s for s in everyone if SECRET not in class_list.receipt(s)]:
         yield (
-            f"{_some(strangers)}: the feedback is in grading/feedback/STUDENT/{class_list.lab}/lab.html, for you to "
+            f"{some(strangers)}: the feedback is in grading/feedback/STUDENT/{class_list.lab}/lab.html, for you to "
             "send. `nbgrader fetch_feedback` does not find it: the submissions have no "
             f"{SECRET} of nbgrader's exchange."
         )
@@ -65,7 +65,7 @@ def _one_line(error: Unwritten) -> str:
     return str(error).replace("\n", " ")
 
 
-def _some(students: Sequence[str]) -> str:
+def some(students: Sequence[str]) -> str:
     """As in "ada, bob and 3 more"."""
     left = len(students) - SHOWN
     return listed([*students[:SHOWN], *([f"{left} more"] if left > 0 else [])])
