@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from lockstep.events import COLLECTIVES, POINT_TO_POINT, Count, Event, Trace
 from lockstep.show import palette, quantities
+from lockstep.show.phases import NAMES
 
 ROWS = 4  # what overlaps even more shares the last row
 LABELS, SPEEDS = 62, 56  # pixels left of the lanes for the names of ranks, and for their speeds where they differ
@@ -90,9 +91,12 @@ class Lanes:
         """The kinds whose bars bear the name of the event. Others bear that of their kind."""
         return ("compute",)
 
-    def word(self, e: Event) -> str:
-        """What is written into a bar."""
-        return e.name if e.name and e.kind in self.named else e.kind
+    def written(self, e: Event) -> tuple[str, ...]:
+        """What may be written into a bar, the first that has room: of a pass of training, layer and micro-batch, else
+        the layer alone."""
+        if e.name and e.kind in NAMES:
+            return e.name, e.name.partition(", ")[0]
+        return (e.name if e.name and e.kind in self.named else e.kind,)
 
     @property
     def labelled(self) -> int:

@@ -109,6 +109,7 @@ def columns(lanes: Lanes) -> dict[str, Any]:
         "pale": PALE if lanes.waits else "",
         "kinds": kinds,
         "named": [kind in lanes.named for kind in kinds],
+        "passes": [kind in NAMES for kind in kinds],
         "colours": [palette.colour(k) for k in kinds],
         "inks": [palette.text_on(palette.colour(k)) for k in kinds],
         "names": names,
