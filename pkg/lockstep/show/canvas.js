@@ -133,7 +133,7 @@ function paintParts(context, lay, parts, y, height, colours) {
     context.fillRect(left, y, width, height);
     context.globalAlpha = 1;
     if (right - x > 4 && height > 4) {
-      context.strokeStyle = pale ? data.colours[kind] : colours.edge;
+      context.strokeStyle = colours.edge;  // dark colours are hardly seen on a dark page
       context.strokeRect(left + 0.5, y + 0.5, width - 1, height - 1);
     }
     seen.push({ i, left, width, pale });

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -62,6 +62,7 @@ class Lanes:
     arrows: tuple[Arrow, ...]
     total: float  # seconds
     ends: tuple[End, ...] = ()
+    names_operations: bool = field(default=False, kw_only=True)  # whether bars bear torch's names of operations
 
     @classmethod
     def of(cls, trace: Trace, total: float | None = None) -> Lanes:
@@ -88,8 +89,9 @@ class Lanes:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The kinds whose bars bear the name of the event. Others bear that of their kind."""
-        return ("compute",)
+        """The kinds whose bars bear the name of the event. Others bear that of their kind: "mm" says little to
+        whoever did not call it."""
+        return ("compute",) if self.names_operations else ()
 
     def written(self, e: Event) -> tuple[str, ...]:
         """What may be written into a bar, the first that has room: of a pass of training, layer and micro-batch, else
