@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -198,6 +199,15 @@ def _from_columns(columns: list[tuple[Any, ...]], *rest: Any) -> Trace:
 MEMORY_KINDS = ("parameters", "gradients", "optimizer state", "activations", "buffers")
 
 
+class Span(NamedTuple):
+    """From ``seconds`` on, until the next one begins, a rank is in this pass of training."""
+
+    seconds: float  # since the run began
+    phase: str  # "forward", "backward" or "update"
+    layer: str = ""  # as in "blocks.3" or "layer 0"; "" where no module says so
+    micro_batch: int | None = None  # where a batch is computed in several parts
+
+
 @dataclass(frozen=True)
 class Memory:
     """A rank's tensor storage in bytes, by kind as ``lockstep.residency.live_storages`` defines them."""
@@ -208,8 +218,13 @@ class Memory:
     samples: tuple[tuple[float, tuple[int, ...]], ...] = field(default=(), repr=False)
     # (seconds since the run began, bytes by kind in the order of MEMORY_KINDS): a few hundred, with each time's highest
     # and lowest
-    phases: tuple[tuple[float, str], ...] = field(default=(), repr=False, compare=False)
-    # (seconds, "forward", "backward" or "update"): when modules, autograd and optimizers began with each
+    spans: tuple[Span, ...] = field(default=(), repr=False, compare=False)
+    # what the rank worked on, as modules, autograd and optimizers say it
+
+    @property
+    def phases(self) -> tuple[tuple[float, str], ...]:
+        """(seconds, "forward", "backward" or "update"): when the rank began with each."""
+        return tuple((next(alike).seconds, phase) for phase, alike in groupby(self.spans, attrgetter("phase")))
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,17 @@ def test_what_was_not_run_is_not_drawn() -> None:
     assert "15.6 GB by the formula" in figure.caption()  # ZeRO's Table 1
 
 
+def test_without_a_run_no_frame_is_promised_and_each_stack_stands_above_its_name() -> None:
+    """Above 64 ranks the legend spoke of framed stacks on the right, where there were none."""
+    drawing = memory_stacks("7.5B", 1024, 3).svg()
+    assert "framed" not in drawing
+    assert "On more than 64 ranks nothing was run." in drawing
+    bars = re.findall(r'<rect[^>]* x="([\d.]+)"[^>]* width="46"', drawing)
+    names = re.findall(r'<text[^>]* x="([\d.]+)"[^>]*>stage \d</text>', drawing)
+    assert len(names) == 4
+    assert {round(float(x) + 23, 1) for x in bars} == {round(float(x), 1) for x in names}
+
+
 def test_sharding_parameters_sends_half_as_much_again() -> None:
     told = [memory_stacks("7.5B", 4, stage).svg() for stage in (2, 3)]
     assert "in a step: 22.5 GB" in told[0]

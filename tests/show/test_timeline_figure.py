@@ -18,7 +18,7 @@ from lockstep.errors import Deadlock, RankState, UsageError
 from lockstep.events import Event, Outcome, Trace, Unequal
 from lockstep.show import compared, palette, timeline
 from lockstep.show.lanes import PALE, Lanes, collective_calls, describe
-from lockstep.show.phases import phased
+from lockstep.show.phases import NAMES, phased
 from lockstep.show.timeline import columns
 from lockstep.show.waiting import Waiting
 
@@ -440,3 +440,23 @@ def test_a_timeline_speaks_of_training_and_of_operations_on_demand() -> None:
     assert list(figure.state()["views"][-1][1]["kinds"]) == ["compute", "all_reduce"]
     assert figure.state()["views"][-1][0] == "Operations"
     assert phased(Outcome([], result.trace, 1.0, [])) is result.trace
+
+
+def in_micro_batches() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(2048, 2048), torch.nn.Linear(2048, 2048))
+    for _ in range(2):
+        model(torch.ones(512, 2048)).sum().backward()
+
+
+def test_a_timeline_speaks_of_layers_and_micro_batches() -> None:
+    """Forward and backward were one bar each, and a pipeline's micro-batches could not be told apart."""
+    figure = timeline(run(in_micro_batches, ranks=1, on="dgx-a100"))
+    bars = [(e.kind, e.name) for e in figure.lanes.trace if "layer" in e.name]
+    layers = [("forward", 0), ("forward", 1), ("backward", 1), ("backward", 0)]
+    assert bars == [(kind, f"layer {n}, micro-batch {k}") for k in range(2) for kind, n in layers]
+    assert "layer 1, micro-batch 0" in figure.lanes.describe(figure.lanes.trace.events[-3]) + figure.svg()
+    wide = next(e for e in figure.lanes.trace if e.name == "layer 0, micro-batch 1" and e.kind == "backward")
+    assert figure.lanes.written(wide) == ("layer 0, micro-batch 1", "layer 0")
+    assert ">layer 0, micro" not in figure.svg(), "no bar has room for both"
+    data = figure.state()["data"]
+    assert [data["passes"][k] for k in data["kind"]] == [kind in NAMES for kind in (e.kind for e in figure.lanes.trace)]

@@ -5,6 +5,7 @@ import pytest
 from numba import cuda, float32, float64, int32
 
 from lockstep.simt import launch
+from lockstep.simt.profile import WIDE
 
 FULL = 0xFFFFFFFF
 LANE = np.arange(32)
@@ -239,6 +240,25 @@ def test_the_table_shows_source_counts_and_findings() -> None:
     assert row.split()[:4] == ["6", "100%", "3", "5.33"]  # instructions, lanes, requests, (8 + 4 + 4) / 3 sectors
     assert "out_of_bounds: Line" in text
     assert text.split("\n")[0].split() == ["instr", "lanes", "glob.req", "sect/req"]
+
+
+def with_a_long_line(values, source_of_all_threads, target_of_all_threads):
+    i = cuda.grid(1)
+    if i < values.size:
+        target_of_all_threads[i] = source_of_all_threads[i] + source_of_all_threads[(i + 1) % values.size]
+
+
+def test_a_long_line_goes_on_below_itself_and_the_table_stays_a_table() -> None:
+    """At 88 columns JupyterLab broke it inside a word, at the left edge."""
+    arrays = [np.zeros(64, np.float32) for _ in range(3)]
+    lines = launch(with_a_long_line, 1, 64, *arrays).table().splitlines()
+    assert max(map(len, lines)) <= WIDE
+    place = next(n for n, line in enumerate(lines) if "target_of_all_threads[i] =" in line)
+    column = lines[place].index("target_of_all_threads")
+    below = lines[place + 1 : -1]  # the last row is the total
+    assert {line[:column].strip() for line in below} == {""}
+    told = " ".join([lines[place][column:], *map(str.strip, below)])
+    assert told.endswith("source_of_all_threads[i] + source_of_all_threads[(i + 1) % values.size]")
 
 
 def nothing(a):

@@ -20,6 +20,7 @@ FACTS = {
     "lockstep.events._from_columns",
     "lockstep.events.Unequal",
     "lockstep.events.Memory",
+    "lockstep.events.Span",
     "lockstep.places.Helper",
     "lockstep.places.Place",
     "lockstep.comm.operation.Operation",

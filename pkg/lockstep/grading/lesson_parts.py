@@ -164,23 +164,14 @@ def _complete(cell: Cell) -> Cell | None:
 
 
 def _begun(cells: list[Cell], topic: str, everything: str) -> list[Cell]:
-    """The cells, with a call in the first code cell that makes the kernel run this lesson: after its imports, before
-    the unit's figure, if the cell ends with one."""
+    """The cells, with a call at the top of the first code cell that makes the kernel run this lesson. From then on a
+    cell that says nothing is seen to run: torch and the figures take seconds to import."""
     first = next((i for i, c in enumerate(cells) if c.type == "code"), None)
     if first is None:
         return cells
     call = f'from lockstep import lessons\n\nlessons.begin("{topic}"{everything})'
-    imports, figure = _after_imports(cells[first].source)
-    begun = replace(cells[first], source="\n".join([imports, call, *(["", figure] if figure else [])]))
+    begun = replace(cells[first], source=f"{call}\n\n{cells[first].source}")
     return [*cells[:first], begun, *cells[first + 1 :]]
-
-
-def _after_imports(source: str) -> tuple[str, str]:
-    """The first cell's imports, and what is below them."""
-    body = ast.parse(source).body
-    imports = [statement.end_lineno or 0 for statement in body if isinstance(statement, ast.Import | ast.ImportFrom)]
-    lines, end = source.splitlines(), max(imports, default=0)
-    return "\n".join(lines[:end]), "\n".join(lines[end:]).strip("\n")
 
 
 def _kept(this: Mark, text: str, behind: Behind) -> str:

@@ -39,7 +39,7 @@ CLASSES: dict[str, type] = {
     for c in (
         *(getattr(errors, name) for name in ("RunError", *_ERRORS, "WorldUnavailable", "UsageError")),
         *(errors.RankState, errors.Exit, places.Place, places.Helper, decoding.Left, decoding.Posted),
-        *(events.Outcome, events.Trace, events.Event, events.Unequal, events.Memory),
+        *(events.Outcome, events.Trace, events.Event, events.Unequal, events.Memory, events.Span),
     )
 }
 

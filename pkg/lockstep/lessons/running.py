@@ -54,7 +54,7 @@ class Watch:
         self.running.append(Running())
 
     def end(self, result: Any = None) -> None:
-        if self.running:  # the cell that has begun the lesson began before anybody watched
+        if self.running:
             self.running.pop().end()
 
     def speaks(self, message: Any) -> Any:
@@ -65,10 +65,11 @@ class Watch:
 
 
 def watch(shell: Any) -> None:
-    """Watch this kernel's cells, once."""
+    """Watch this kernel's cells, once; the present one from now on."""
     if not hasattr(shell, "kernel") or getattr(shell, "lockstep_watch", None):
         return
     shell.lockstep_watch = mine = Watch()
     shell.events.register("pre_run_cell", mine.begin)
     shell.events.register("post_run_cell", mine.end)
     shell.display_pub.register_hook(mine.speaks)
+    mine.begin()

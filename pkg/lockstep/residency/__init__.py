@@ -4,6 +4,7 @@ Read in this order:
 
     live_storages      which storages are alive, and what each is: parameter, gradient, activation, optimizer state
     memory_hooks       hooks of modules, optimizers and storages that say what belongs to whom
+    training_spans     forward, backward or update; of which layer and which micro-batch
     nested_tensors     the tensors in arguments, closures and wrapper subclasses
     memory_timeline    from the log of allocations to the peaks and the time line of a run
     peak_memory        the peak of a piece of a program, as torch.cuda.max_memory_allocated gives it

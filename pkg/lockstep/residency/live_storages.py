@@ -40,6 +40,7 @@ from lockstep.residency import memory_timeline
 from lockstep.residency.memory_timeline import ACTIVATION, BUFFER, GRADIENT, OPTIMIZER, OTHER, PARAMETER
 from lockstep.residency.nested_tensors import closed_over, has_memory, is_parameter, requires_grad, tensors_of, wrapped
 from lockstep.residency.non_tensor_memory import Besides
+from lockstep.residency.training_spans import TrainingSpans
 
 LOG_LIMIT = 3 << 17  # numbers, three per allocation or deallocation, after which the log is compacted (but of a tape)
 
@@ -84,7 +85,8 @@ class Residency:
         self._expected: Any = None
         self._threads: set[int] = set()  # threads that allocate tensors, unlike those of a backend
         self._backward = False  # whether the last operation was one of a backward pass
-        self._phases: list[tuple[float, str]] = []  # seconds, and what began then
+        self._work = TrainingSpans()
+        self._was = 0.0  # seconds: when the last operation had ended, and the next could begin
 
     # ---- called by the world in which the rank runs
 
@@ -115,7 +117,9 @@ class Residency:
         kind = OTHER
         self._backward = _current_graph_task_id() != -1
         if self._backward:
-            self._begins("backward", self._log[-1] if self._log else self._clock())  # this operation is over already
+            self._work.propagates(self._was)
+        elif self._work.phase == "backward" and func._schema.is_mutable and not torch.is_grad_enabled():
+            self._writes(args)
         if self._backward and type(_current_autograd_node()).__name__ == "AccumulateGrad":
             kind = GRADIENT
         elif torch.is_grad_enabled() and self._records(func, args):
@@ -125,6 +129,13 @@ class Residency:
         else:
             for tensor in tensors_of((out,)):
                 self._book(tensor, kind)
+        self._was = self._clock()
+
+    def _writes(self, args: Any) -> None:
+        """After a backward pass a program without an optimizer writes its parameters itself: that is its update."""
+        first = args[0] if args else None
+        if any(map(is_parameter, tensors_of((first,)))) and has_memory(tensors_of((first,))[0], self.mode):
+            self._work.updates(self._was)
 
     def foresee(self, func: Any, args: Any) -> None:
         """An operation on DTensors, which autograd records instead of the one on local tensors that will follow."""
@@ -173,17 +184,19 @@ class Residency:
     def computes(self, module: Module) -> None:
         """The forward pass of ``module`` begins. In a backward pass that is an activation computed again."""
         self.belongs(module)
-        if _current_graph_task_id() == -1:
-            self._begins("forward", self._clock())
+        self._was = self._clock()
+        self._work.enters(module, self._was)
 
-    def _begins(self, phase: str, seconds: float) -> None:
-        if not self._phases or self._phases[-1][1] != phase:
-            self._phases.append((seconds, phase))
+    def has_computed(self, module: Module) -> None:
+        """The forward pass of ``module`` has ended, or has failed."""
+        self._was = self._clock()
+        self._work.leaves(module, self._was)
 
     def begins_step(self, optimizer: torch.optim.Optimizer) -> None:
         """An optimizer's step begins: tensors of its state are recognized at its end, or by ``held``."""
         self._stepping = weakref.ref(optimizer)
-        self._begins("update", self._clock())
+        self._was = self._clock()
+        self._work.updates(self._was)
 
     def optimizes(self, optimizer: torch.optim.Optimizer) -> None:
         for group in optimizer.param_groups:
@@ -298,7 +311,7 @@ class Residency:
         alive = list(self._alive.values())
         for known in alive:
             self._settle(known)
-        return replace(self._so_far(), phases=tuple(self._phases))
+        return replace(self._so_far(), spans=self._work.spans())
 
     @contextmanager
     def stretch(self) -> Iterator[Callable[[], Memory]]:

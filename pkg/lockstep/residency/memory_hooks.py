@@ -12,7 +12,11 @@ from typing import Any
 
 import torch
 from torch.autograd.function import FunctionCtx
-from torch.nn.modules.module import register_module_forward_pre_hook, register_module_parameter_registration_hook
+from torch.nn.modules.module import (
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_parameter_registration_hook,
+)
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from lockstep.residency.live_storages import Residency
@@ -29,6 +33,7 @@ class Hooks:
         self._handles = [
             register_module_parameter_registration_hook(self._registered),
             register_module_forward_pre_hook(self._forward),
+            register_module_forward_hook(self._after_forward, always_call=True),
             register_optimizer_step_pre_hook(self._begin_step),
             register_optimizer_step_post_hook(self._step),
         ]
@@ -49,6 +54,10 @@ class Hooks:
     def _forward(self, module: torch.nn.Module, _: Any) -> None:
         if book := self._book():
             book.computes(module)
+
+    def _after_forward(self, module: torch.nn.Module, *_: Any) -> None:
+        if book := self._book():
+            book.has_computed(module)
 
     def _begin_step(self, optimizer: torch.optim.Optimizer, *_: Any) -> None:
         if book := self._book():

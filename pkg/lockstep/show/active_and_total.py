@@ -69,4 +69,4 @@ def _dot(x: float, y: float, is_total: bool) -> str:
     if is_total:
         return svg.element("circle", cx=x, cy=y, r=DOT, fill=palette.PAPER, stroke=palette.INK, stroke_width=1.5,
                            class_="ls-mark")  # fmt: skip
-    return svg.element("circle", cx=x, cy=y, r=DOT - 1, fill=ACTIVE)
+    return svg.element("circle", cx=x, cy=y, r=DOT - 1, fill=ACTIVE, stroke=palette.INK, class_="ls-line")

@@ -30,11 +30,33 @@ async function initialize({ model }) {
   const key = model.get("_key"), kept = await model.widget_manager?.get_model(key);
   if (kept?.comm_live === false) return;  // it comes from the notebook's file, and nobody would hear it
   fields.models.set(key, model);
+  model.on("msg:custom", (message) => { if (message?.kept) setTimeout(() => store(model.widget_manager, key, message.kept), 500); });
   fields.waiting.get(key)?.(model);
+}
+
+/** Put what the kernel has kept of a field into the notebook. A front end knows an output's id until the page is loaded
+ * anew; from then on the kernel's update finds nothing, and the output is looked for by the field's key. */
+function store(manager, key, data) {
+  const cells = manager?.context?.model?.cells;
+  for (let n = 0; n < (cells?.length ?? 0); n++) {
+    const { outputs } = cells.get(n);
+    for (let i = 0; i < (outputs?.length ?? 0); i++) {
+      const output = outputs.get(i).toJSON(), html = [output.data?.["text/html"] ?? ""].flat().join("");
+      if (html.includes(`ls-place ls-${key}"`) && html !== data["text/html"]) outputs.set(i, { ...output, data });
+    }
+  }
+}
+
+/** What lessons print is wrapped at words, as wide as the page is: JupyterLab breaks inside of them. */
+function wrapPrints() {
+  if (document.getElementById("ls-prints")) return;
+  const rule = ".jp-OutputArea-output.jp-RenderedText pre { white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere; }";
+  document.head.append(make("style", { id: "ls-prints" }, rule));
 }
 
 /** Put the figure where its still picture is: from its state, or with the kernel's model as soon as there is one. */
 function live(render, key, state) {
+  wrapPrints();
   const enliven = (model) => {
     for (const place of document.querySelectorAll(`.ls-${CSS.escape(key)}:not(.ls-alive)`)) {
       const still = place.querySelector(".ls-still"), before = model && livingBefore(key);

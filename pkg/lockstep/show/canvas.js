@@ -133,7 +133,7 @@ function paintParts(context, lay, parts, y, height, colours) {
     context.fillRect(left, y, width, height);
     context.globalAlpha = 1;
     if (right - x > 4 && height > 4) {
-      context.strokeStyle = pale ? data.colours[kind] : colours.edge;
+      context.strokeStyle = colours.edge;  // dark colours are hardly seen on a dark page
       context.strokeRect(left + 0.5, y + 0.5, width - 1, height - 1);
     }
     seen.push({ i, left, width, pale });
@@ -145,8 +145,10 @@ function paintParts(context, lay, parts, y, height, colours) {
 function namesOf(data, parts, y, colours) {
   const names = new Map();
   for (const { i, left, width, pale } of parts) {
-    const kind = data.kind[i], word = data.named[kind] && data.names[data.name[i]] || data.kinds[kind];
-    if (width > 7 * word.length + 8) names.set(i, { word, x: left + 4, y, ink: pale ? colours.ink : data.inks[kind] });
+    const kind = data.kind[i], name = data.names[data.name[i]];
+    const words = name && data.passes[kind] ? [name, name.split(", ")[0]] : [data.named[kind] && name || data.kinds[kind]];
+    const word = words.find((one) => width > 7 * one.length + 8);
+    if (word) names.set(i, { word, x: left + 4, y, ink: pale ? colours.ink : data.inks[kind] });
   }
   return [...names.values()];
 }

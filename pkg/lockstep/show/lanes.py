@@ -10,12 +10,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 from lockstep.events import COLLECTIVES, POINT_TO_POINT, Count, Event, Trace
 from lockstep.show import palette, quantities
+from lockstep.show.phases import NAMES
 
 ROWS = 4  # what overlaps even more shares the last row
 LABELS, SPEEDS = 62, 56  # pixels left of the lanes for the names of ranks, and for their speeds where they differ
@@ -61,6 +62,7 @@ class Lanes:
     arrows: tuple[Arrow, ...]
     total: float  # seconds
     ends: tuple[End, ...] = ()
+    names_operations: bool = field(default=False, kw_only=True)  # whether bars bear torch's names of operations
 
     @classmethod
     def of(cls, trace: Trace, total: float | None = None) -> Lanes:
@@ -87,12 +89,16 @@ class Lanes:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The kinds whose bars bear the name of the event. Others bear that of their kind."""
-        return ("compute",)
+        """The kinds whose bars bear the name of the event. Others bear that of their kind: "mm" says little to
+        whoever did not call it."""
+        return ("compute",) if self.names_operations else ()
 
-    def word(self, e: Event) -> str:
-        """What is written into a bar."""
-        return e.name if e.name and e.kind in self.named else e.kind
+    def written(self, e: Event) -> tuple[str, ...]:
+        """What may be written into a bar, the first that has room: of a pass of training, layer and micro-batch, else
+        the layer alone."""
+        if e.name and e.kind in NAMES:
+            return e.name, e.name.partition(", ")[0]
+        return (e.name if e.name and e.kind in self.named else e.kind,)
 
     @property
     def labelled(self) -> int:

@@ -104,7 +104,7 @@ def draw(at: Stacks) -> str:
     body = [
         svg.text(14, 26, f"Model states on each of {quantities.count(at.ranks, 'rank')}: {at.model} parameters", 14,
                  font_weight=600),
-        *_legend(),
+        *_legend(at),
         *_axis(top),
         *(part for stage in STAGES for part in _group(at, stage, top)),
         *_card(top),
@@ -127,11 +127,14 @@ def words(at: Stacks) -> str:
     )
 
 
-def _legend() -> Iterator[str]:
+def _legend(at: Stacks) -> Iterator[str]:
     for x, kind in zip((14.0, 130.0, 236.0), KINDS, strict=True):
         yield svg.element("rect", x=x, y=40.0, width=12.0, height=12.0, rx=2, fill=palette.MEMORY[kind])
         yield svg.text(x + 18, 50.5, kind)
-    yield svg.faint(14, 72, "Left: by the formula. Right, framed: from a run of a small GPT, scaled.")
+    told = "Left: by the formula. Right, framed: from a run of a small GPT, scaled."
+    if at.measured(at.stage) is None:
+        told = f"By the formula. On more than {RANKS[-1]} ranks nothing was run."
+    yield svg.faint(14, 72, told)
 
 
 def _axis(top: float) -> Iterator[str]:
@@ -150,7 +153,8 @@ def _group(at: Stacks, stage: int, top: float) -> Iterator[str]:
     middle = LEFT + PITCH * (stage + 0.5)
     predicted, measured = at.predicted(stage), at.measured(stage)
     here = stage == at.stage
-    stacks = [_stack(middle - BAR - 2, predicted, top, f"stage {stage}, by the formula", False)]
+    first = middle - (BAR / 2 if measured is None else BAR + 2)
+    stacks = [_stack(first, predicted, top, f"stage {stage}, by the formula", False)]
     if measured is not None:
         stacks.append(_stack(middle + 2, measured, top, f"stage {stage}, from a run", True))
     yield svg.element("g", *stacks, opacity=None if here else PALE)

@@ -58,7 +58,7 @@ function legend(data) {
   const shown = data.kinds.map((kind, k) => make("span", {}, make("i", { style: `background:${data.colours[k]}` }), kind));
   if (data.pale) {
     const colour = data.colours[data.kind[data.began.findIndex((began, i) => began > data.start[i])]];
-    shown.push(make("span", {}, make("i", { style: `background:color-mix(in srgb, ${colour} ${100 * PALE}%, transparent);border-color:${colour}` }), data.pale));
+    shown.push(make("span", {}, make("i", { style: `background:color-mix(in srgb, ${colour} ${100 * PALE}%, transparent)` }), data.pale));
   }
   return make("div", { class: "ls-legend" }, ...shown);
 }

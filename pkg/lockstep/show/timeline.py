@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -79,7 +80,8 @@ def timeline(of: Trace | Outcome | RunError) -> Timeline:
     if isinstance(of, Outcome):
         figure = Timeline(phased(of), of.time)
         if figure.lanes.kinds & set(NAMES):
-            figure.views = {**figure.views, "Operations": folded(of.trace, of.time)}
+            operations = replace(folded(of.trace, of.time), names_operations=True)
+            figure.views = {**figure.views, "Operations": operations}
         return figure
     if isinstance(getattr(of, "trace", None), Trace):  # a part of a run, say
         return Timeline(of.trace, getattr(of, "time", None))
@@ -109,6 +111,7 @@ def columns(lanes: Lanes) -> dict[str, Any]:
         "pale": PALE if lanes.waits else "",
         "kinds": kinds,
         "named": [kind in lanes.named for kind in kinds],
+        "passes": [kind in NAMES for kind in kinds],
         "colours": [palette.colour(k) for k in kinds],
         "inks": [palette.text_on(palette.colour(k)) for k in kinds],
         "names": names,

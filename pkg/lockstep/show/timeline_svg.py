@@ -139,12 +139,11 @@ def _labels(lay: Layout) -> Iterator[str]:
     if lay.row < 12 or len(lay.lanes.trace) > TITLED:
         return
     for e, row in zip(lay.lanes.trace.events, lay.lanes.rows, strict=True):
-        word = lay.lanes.word(e)
-        room, y = (7.2 * len(word) + 6) / lay.scale, lay.y(e.rank, row) + lay.row / 2 + 4
-        if e.end - e.start > room:
-            ink = palette.text_on(palette.colour(e.kind))
-            yield svg.text(lay.x(e.start) + 4, y, word, fill=ink)
-        elif e.start - e.posted > room and row < ROWS - 1:  # in the last row others may be above it
+        y, long = lay.y(e.rank, row) + lay.row / 2 + 4, max(e.duration, e.start - e.posted) * lay.scale
+        word = next((word for word in lay.lanes.written(e) if 7.2 * len(word) + 6 < long), "")
+        if word and e.duration * lay.scale == long:
+            yield svg.text(lay.x(e.start) + 4, y, word, fill=palette.text_on(palette.colour(e.kind)))
+        elif word and row < ROWS - 1:  # in the last row others may be above it
             yield svg.text(lay.x(e.posted) + 4, y, word, fill=palette.INK)
 
 

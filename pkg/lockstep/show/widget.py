@@ -41,9 +41,14 @@ class Figure(anywidget.AnyWidget):
         return page(self.svg(), self.caption(), str(self._esm), key=self._key)
 
     def keep(self) -> None:
-        """Store the figure as it stands in the notebook's file, too. In the page it lives on, and keeps the focus."""
+        """Store the figure as it stands in the notebook's file, too. In the page it lives on, and keeps the focus.
+
+        A page that was loaded anew does not know the id any more: its model finds the output by itself (``store`` in
+        ``browser.js``)."""
         if self._displayed:
-            update_display(self._repr_mimebundle_()[0], display_id=self._key, raw=True)  # type: ignore[no-untyped-call]
+            stands = self._repr_mimebundle_()[0]
+            update_display(stands, display_id=self._key, raw=True)  # type: ignore[no-untyped-call]
+            self.send({"kept": stands})
 
     def _ipython_display_(self) -> None:
         self._displayed = True

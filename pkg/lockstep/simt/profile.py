@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
+from textwrap import wrap
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from lockstep.simt.errors import KernelError
 from lockstep.simt.masks import LANES, Mask
 from lockstep.simt.memory import Memory
 
+WIDE = 88  # characters that JupyterLab has room for at 1,280 pixels
 MOST = 20_000  # recorded steps; a viewer has no use for more
 
 
@@ -81,13 +83,28 @@ def total(lines: Iterable[LineCounts]) -> LineCounts:
 
 
 def table(lines: Sequence[LineCounts]) -> str:
-    """The source with its counts to the left. Columns without any count are left out."""
+    """The source with its counts to the left, at most WIDE characters in all: a longer line goes on below itself.
+    Columns without any count are left out."""
     rows = [_cells(line) for line in [*lines, total(lines)]]
     used = [head for head in rows[0] if head == "instr" or any(row[head] for row in rows)]
     columns = [[head, *(row[head] for row in rows)] for head in used]
     padded = zip(*([cell.rjust(max(map(len, column))) for cell in column] for column in columns), strict=True)
-    texts = ["", *(f"{line.number:4d}  {line.text}" for line in lines), "total"]
-    return "\n".join(f"{'  '.join(cells)}  {text}".rstrip() for cells, text in zip(padded, texts, strict=True))
+    beside = [" ".join(cells) for cells in padded]
+    room = WIDE - len(beside[0]) - 2
+    texts = [[""], *(_numbered(line, room) for line in lines), ["total"]]
+    told = [
+        f"{cells if not n else '':{len(cells)}}  {part}".rstrip()
+        for cells, parts in zip(beside, texts, strict=True)
+        for n, part in enumerate(parts)
+    ]
+    return "\n".join(told)
+
+
+def _numbered(line: LineCounts, room: int) -> list[str]:
+    """A line of the source behind its number, and what has no room, below it."""
+    indent = " " * (6 + len(line.text) - len(line.text.lstrip()) + 4)
+    whole = f"{line.number:4d}  {line.text}"
+    return wrap(whole, max(room, 40), subsequent_indent=indent, break_long_words=False) or [whole]
 
 
 def _cells(line: LineCounts) -> dict[str, str]:

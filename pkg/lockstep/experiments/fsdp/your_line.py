@@ -14,6 +14,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch import Tensor
+from torch.nn import Parameter
 from torch.nn.functional import mse_loss
 
 from lockstep.errors import UsageError
@@ -114,10 +115,23 @@ NODES, WIDTHS = 8, (2048, 4096, 4096, 4096, 2048, 2048, 4096, 4096, 2048)
 BATCH, NO_BATCH = 4000, 1  # rows; with one row, activations are next to nothing
 
 
+class DenseLayer(torch.nn.Module):
+    """A layer while its parameters are whole: as a module, so that figures speak of layers and parameters."""
+
+    def __init__(self, layer: Layer, whole: Tensor) -> None:
+        super().__init__()
+        self.flat = Parameter(whole[: layer.numel], requires_grad=False)
+        self.layer = layer
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layer(self.flat, x)
+
+
 def fetched_ahead(widths: Sequence[int], rows: int, ahead: int) -> None:
     """On a rank: a forward pass, in which up to ``ahead`` layers are under way while one computes."""
     ranks, layers = dist.get_world_size(), dense(widths)
-    shards = iter([torch.empty(shard_length(layer.numel, ranks)) for layer in layers])
+    kept = [Parameter(torch.empty(shard_length(layer.numel, ranks)), requires_grad=False) for layer in layers]
+    shards = iter(torch.nn.ParameterList(kept))
     under_way = deque[tuple[Tensor, Any]]()
 
     def post(count: int) -> None:
@@ -132,7 +146,7 @@ def fetched_ahead(widths: Sequence[int], rows: int, ahead: int) -> None:
         whole, work = under_way.popleft()
         work.wait()
         post(ahead)
-        x = layer(whole[: layer.numel], x)
+        x = DenseLayer(layer, whole)(x)
         del whole, work
 
 
