@@ -166,7 +166,7 @@ if board_url:
     )
     address = urlsplit(reached)
     host = address.netloc if address.hostname else f"127.0.0.1:{address.port or 8000}"
-    c.Spawner.environment["LOCKSTEP_BOARD"] = f"{address.scheme}://{host}/services/{BOARD}/"
+    c.Spawner.environment["LOCKSTEP_BOARD"] = f"{address.scheme}://{host}{address.path.rstrip('/')}/services/{BOARD}/"
     c.Spawner.server_token_scopes = [
         "users:activity!user",
         "access:servers!server",

@@ -10,7 +10,7 @@ import pytest
 
 from lockstep.classroom import reception as doors
 from lockstep.classroom.journal import Journal
-from lockstep.classroom.learners import LEAST, Course, Learners
+from lockstep.classroom.learners import LEAST, MOST_NAMED, Course, Learners
 from lockstep.classroom.page import page
 from lockstep.classroom.reception import AT_ONCE, Full, Reception, TooMany
 from lockstep.errors import UsageError
@@ -116,6 +116,14 @@ def test_names_are_those_that_were_chosen_and_may_be_hidden(room: Room) -> None:
     assert room.told()["named"] == [{"nickname": "Ada", "passed": 1}]
     assert room.learners.told(room.now, names=False)["named"] == []
     assert who(1) not in json.dumps(room.told())
+
+
+def test_the_page_has_room_for_the_nicknames_of_those_who_reported_last(room: Room) -> None:
+    for n in range(MOST_NAMED + 3):
+        room.now += 1
+        room.take(n, nickname=f"n{n:02d}")
+    named = [row["nickname"] for row in room.told()["named"]]
+    assert named == [f"n{n:02d}" for n in range(3, MOST_NAMED + 3)]
 
 
 def test_a_result_counts_once_however_often_it_comes(room: Room) -> None:
@@ -258,7 +266,7 @@ def test_who_has_left_is_forgotten_in_the_file_too(tmp_path: Path) -> None:
     assert "Ada" not in path.read_text()
     again.take(2, passed(2, RING), nickname="Grace")
     again.journal.close()
-    assert [row["nickname"] for row in Room(path).told()["named"]] == ["Grace", "Back"]
+    assert [row["nickname"] for row in Room(path).told()["named"]] == ["Back", "Grace"]
 
 
 def test_a_line_that_was_cut_off_is_taken_away_and_others_are_left_out(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from lockstep.reports.report import Answers, Report, Result
 LEAST = 3  # learners: fewer than these are not shown to be stuck, since the room would know who it is
 MOST_STUCK = 6  # rows
 VAGUE = ("wrong-values", "incomparable", "fails-check")  # no more was found: these come last
-MOST_NAMED = 60
+MOST_NAMED = 24
 ACTIVE = 600.0  # seconds since the last report
 
 
@@ -151,8 +151,8 @@ class Learners:
         }
 
     def _named(self, people: Iterable[Learner]) -> list[dict[str, Any]]:
-        """Those who have chosen a nickname, and how many exercises they have passed."""
-        chosen = [p for p in people if p.nickname]
-        rows = [(sum(self.course.is_passed(id, w) for id, w in p.works.items()), p.nickname) for p in chosen]
-        ordered = sorted(rows, key=lambda row: (-row[0], row[1].casefold()))
-        return [{"nickname": name, "passed": passed} for passed, name in ordered[:MOST_NAMED]]
+        """Of those who have chosen a nickname the ones who reported last, by name, and how many exercises they have
+        passed: no ranking, and no more than the page has room for."""
+        latest = sorted((p for p in people if p.nickname), key=lambda p: -p.seen)[:MOST_NAMED]
+        rows = [(p.nickname, sum(self.course.is_passed(id, w) for id, w in p.works.items())) for p in latest]
+        return [{"nickname": n, "passed": k} for n, k in sorted(rows, key=lambda row: (row[0].casefold(), row[1]))]
