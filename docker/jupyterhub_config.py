@@ -12,6 +12,7 @@ What is wrong with the settings is said in a sentence, and no hub starts.
 import os
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from tornado.web import HTTPError
 
@@ -176,11 +177,38 @@ else:
         "url": setting("LOCKSTEP_GRADER_URL", "http://grader:8888"),
         "api_token": checked(files.secret, "LOCKSTEP_GRADER_TOKEN", os.environ),
     }
+# How far the class is, for the projector (docs/board.md). Who reports, and who looks, is known to the hub.
+BOARD = "board"
+board_url = setting("LOCKSTEP_BOARD_URL", "")
+boards = []
+if board_url:
+    reached = setting(
+        "LOCKSTEP_BOARD_REACHED", setting("LOCKSTEP_HUB_URL", "http://:8000") if local else "http://proxy:8000"
+    )
+    address = urlsplit(reached)
+    host = address.netloc if address.hostname else f"127.0.0.1:{address.port or 8000}"
+    c.Spawner.environment["LOCKSTEP_BOARD"] = f"{address.scheme}://{host}{address.path.rstrip('/')}/services/{BOARD}/"
+    c.Spawner.server_token_scopes = [
+        "users:activity!user",
+        "access:servers!server",
+        f"access:services!service={BOARD}",
+    ]
+    board = {
+        "name": BOARD,
+        "url": board_url,
+        "oauth_no_confirm": True,
+        "command": [sys.executable, "-m", "lockstep", "board", "--hub"],
+    }
+    if local:
+        board |= {"user": people.grader, "cwd": str(folder)}
+    else:
+        board["command"] += ["--keep", str(state / "board.jsonl")]
+    boards = [board]
 culler = {
     "name": "idle-culler",
     "command": [sys.executable, "-m", "jupyterhub_idle_culler", f"--timeout={round(3600 * hours)}"],
 }
-c.JupyterHub.services = [grader, culler]
+c.JupyterHub.services = [grader, culler, *boards]
 c.JupyterHub.load_groups = {
     GRADERS: {"users": sorted(instructors)},
     LEARNERS: {"users": sorted(learners - {"*"})},
@@ -191,6 +219,7 @@ c.JupyterHub.load_roles = [
         "groups": [GRADERS],
         "scopes": [f"access:services!service={COURSE}", f"read:services!service={COURSE}", "list:services"],
     },
+    *({"name": "user", "scopes": ["self", f"access:services!service={BOARD}"]} for _ in boards),  # whoever signs in
     {
         "name": "idle-culler",
         "services": ["idle-culler"],

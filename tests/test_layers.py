@@ -23,6 +23,7 @@ LAYERS = [
         "chrome_traces",
         "intervals",
         "progress",
+        "reports",
         "shadows",
         "tables",
         "tally",
@@ -72,6 +73,7 @@ LAYERS = [
     ["checks", "bench", "lessons", "notebook", "testing"],
     ["exercises"],
     ["grading", "hub"],
+    ["classroom"],
     ["cli"],
     ["__init__", "__main__"],
 ]

@@ -16,7 +16,7 @@ COURSE = (
     "jupytext", "matplotlib", "nbformat", "nbgrader", "numba", "safetensors", "scipy", "sklearn", "threadpoolctl",
     "tornado", "traitlets", "vl_convert",
 )  # fmt: skip
-EXTRA_OF = dict.fromkeys(COURSE, "course") | dict.fromkeys(("dask", "distributed"), "dask")
+EXTRA_OF = dict.fromkeys(COURSE, "course") | dict.fromkeys(("dask", "distributed"), "dask") | {"jupyterhub": "hub"}
 
 
 def install(extra: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from lockstep import progress
+from lockstep import progress, reports
 from lockstep.checks import run_faults
 from lockstep.checks.borrowed import remark
 from lockstep.checks.closer_look import Closer
@@ -21,6 +21,7 @@ from lockstep.checks.judge import Finding, fault_of, mark, plainly_endless
 from lockstep.checks.known import Known, helpful
 from lockstep.checks.listing import listed
 from lockstep.checks.load import NoFunction, Unreadable, load
+from lockstep.checks.misconceptions import first_named
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.observe import LAUNCHED_CASE_LIMIT, LIMIT, Ungraded, observe, observe_reference, warm_up
 from lockstep.checks.plain_exercise import PlainExercise
@@ -155,7 +156,17 @@ def _scored(
     written = all(f.misconception != "not-written" for f in score.findings)
     if keep and written and (launched is None or launched.rank == 0):
         progress.record_score(exercise.id, score.points, score.maximum, score.verdict)
+        _tell_the_board(score)
     return score
+
+
+def _tell_the_board(score: Score) -> None:
+    """The class's board, if this learner has joined it."""
+    if score.verdict == "ungraded" or under_autograde() or not reports.has_joined():
+        return
+    found = [] if score.passed else score.findings
+    with contextlib.suppress(Exception):  # whatever is wrong there, it is no business of a check
+        reports.after_check(score.exercise, score.points, first_named(score.exercise, found))
 
 
 def _judged_or_wrong(

@@ -66,6 +66,9 @@ def _for_learners(command: Command) -> None:
     progress = command("progress", "show what you have done, and what comes next")
     progress.add_argument("unit", nargs="?", metavar="UNIT", help="only this one, and its parts: 04, or communication")
 
+    board = command("board", "show a class how far it is, on a page for the projector; or join such a board")
+    _of_board(board)
+
     check = command("check", "check your answer to an exercise")
     check.add_argument("exercise", nargs="?", metavar="TOPIC.EXERCISE", help="as in communication.ring_all_reduce")
     check.add_argument("file", nargs="?", metavar="FILE", help="the .py file or notebook that defines the function")
@@ -101,6 +104,33 @@ def _for_learners(command: Command) -> None:
     audit.add_argument("estimators", nargs="*", metavar="NAME", help="as in KMeans, or sklearn.svm:SVC; else all")
     audit.add_argument("--svg", metavar="OUT.svg", help="write the figure")
     _json(audit)
+
+
+def _of_board(board: argparse.ArgumentParser) -> None:
+    learner = board.add_argument_group("for a learner")
+    learner.add_argument("--join", metavar="ADDRESS", nargs="?", const="", help="report your checks to this board")
+    learner.add_argument("--nickname", metavar="NAME", help="be shown on it under this name; else under none")
+    learner.add_argument("--leave", action="store_true", help="report no more, and be forgotten there")
+    learner.add_argument("--status", action="store_true", help="to which board you report, and what it has not got yet")
+    learner.add_argument(
+        "--answer", metavar="FORM", choices=("before", "after"), help="the concept inventory's questions"
+    )
+    learner.add_argument(
+        "--to", metavar="FILE.csv", help="where your answers go; else to the board that you have joined"
+    )
+    teacher = board.add_argument_group("for a teacher")
+    teacher.add_argument("--bind", metavar="ADDRESS", default="127.0.0.1", help="0.0.0.0: all machines reach it")
+    teacher.add_argument("--port", metavar="N", type=int, default=8650, help="8650 if you name none; 0: a free one")
+    teacher.add_argument(
+        "--keep", metavar="FILE", help="where the board keeps what it was told, for a class of its own"
+    )
+    teacher.add_argument("--learners", metavar="N", type=int, default=1000, help="it takes no more than so many: 1000")
+    teacher.add_argument("--no-names", action="store_true", help="show no nicknames")
+    teacher.add_argument("--hub", action="store_true", help="as a service that JupyterHub has started")
+    teacher.add_argument("--export", metavar="DIR", help="write before.csv and after.csv: the answers of the class")
+    teacher.add_argument(
+        "--inventory", nargs=2, metavar=("BEFORE.csv", "AFTER.csv"), help="what a class has learned, by its answers"
+    )
 
 
 def _of_plan(plan: argparse.ArgumentParser) -> None:
