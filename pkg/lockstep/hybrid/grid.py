@@ -26,6 +26,7 @@ AXES = ("tp", "cp", "dp", "pp")  # their product is the number of ranks; ep is f
 GROUPS = (*AXES, "ep", "edp", "embedding")
 RECOMPUTE = ("none", "selective", "full")
 ATTENTION = ("scores", "flash")
+TILE = 128  # numbers with one scale in FP8
 MOST_RANKS = 1 << 16
 
 
@@ -36,6 +37,7 @@ class GPTSize:
 
     ``experts``: each layer's MLP is a mixture of so many, of which a token has ``top_k``, each ``expert_ffn`` wide
     (4·hidden if that is 0). ``capacity``: the places of an expert, in parts of what it needs if tokens choose evenly.
+    ``dispatch``: how tokens travel to their experts, in the model's ``dtype`` or in "fp8" (``fp8_dispatch``).
     ``tied``: the embedding is also the scores' matrix, as in GPT-2 and GPT-3. Raises UsageError."""
 
     layers: int
@@ -51,6 +53,7 @@ class GPTSize:
     expert_ffn: int = 0
     capacity: float = 1.0
     tied: bool = False
+    dispatch: str = "dtype"
 
     def __post_init__(self) -> None:
         self._check_experts()
@@ -63,9 +66,15 @@ class GPTSize:
 
     def _check_experts(self) -> None:
         if not self.experts:
-            if self.top_k or self.expert_ffn:
-                raise UsageError("top_k and expert_ffn are those of experts, and there are none.", "Say experts=8.")
+            if self.top_k or self.expert_ffn or self.dispatch != "dtype":
+                told = "top_k, expert_ffn and dispatch are those of experts, and there are none."
+                raise UsageError(told, "Say experts=8.")
             return
+        if self.dispatch not in ("dtype", "fp8"):
+            raise UsageError(f"There is no dispatch {self.dispatch!r}.", 'Choose "dtype" or "fp8".')
+        if self.dispatch == "fp8" and self.hidden % TILE:
+            told = f"FP8 dispatch scales {TILE} numbers at a time, which does not divide hidden = {self.hidden}."
+            raise UsageError(told, f"Choose a multiple of {TILE}.")
         if not self.expert_ffn:
             object.__setattr__(self, "expert_ffn", 4 * self.hidden)
         for name in ("experts", "top_k", "expert_ffn"):

@@ -163,14 +163,17 @@ def cast(
 
 def stands_for(grid: Grid, cluster: Cluster) -> list[int]:
     """By rank, the lowest that does the same at the same time. Two tensor seats (or replicas) are alike if exchanging
-    them changes nothing: all their ranks are equal, and have their groups on as many nodes in the same way. Where a
-    replica is different and shares its sequence with others, all replicas play for themselves."""
-    different = {r for u in cluster.differences(grid.ranks) for r in u.ranks}
-    alone = set(range(grid.ranks)) if cluster.jitter else different
+    them changes nothing: all their ranks are equal, or different in the same way, and have their groups on as many
+    nodes in the same way. Where a replica is different and shares its sequence with others, all replicas play for
+    themselves."""
+    differences = cluster.differences(grid.ranks)
+    at_links = {r for u in differences for r in u.ranks if len(u.ranks) == 2}
+    alone = set(range(grid.ranks)) if cluster.jitter else at_links
+    own = {r: tuple((u.what, u.value) for u in differences if u.ranks == (r,)) for u in differences for r in u.ranks}
     of_tensor, of_replica = defaultdict[int, list[Hashable]](list), defaultdict[int, list[Hashable]](list)
     for rank in range(grid.ranks):
         tensor, replica, _ = grid.seat(rank)
-        sits = rank if rank in alone else surroundings(grid, cluster, rank)
+        sits = rank if rank in alone else (own.get(rank, ()), surroundings(grid, cluster, rank))
         of_tensor[tensor].append(sits)
         of_replica[replica].append(sits)
     tensors, replicas = first_alike(of_tensor), first_alike(of_replica)
