@@ -61,16 +61,14 @@ CUBE = Grid(dp=2, tp=2, pp=2, micro_batch=2)
 SHOWN = {
     "tp 2 · pp 2 · dp 2": Way(CUBE),
     "tp 2 · cp 2 · pp 2": Way(Grid(tp=2, cp=2, pp=2, micro_batch=2)),
+    "pp 2 · dp 4, all sharded over dp (ZeRO 3)": Way(Grid(dp=4, pp=2, zero=3)),
+    "tp 2 · pp 2 · dp 2, with experts (ep 4)": Way(replace(CUBE, ep=4, sequence_parallel=True), model="mixture"),
 }
 FURTHER = {
     "interleaved, ZeRO 1": Way(replace(CUBE, zero=1, sequence_parallel=True), 2),
     "tied, and nothing divides": Way(CUBE, model="uneven, tied"),
 }
 PIPELINE_AND_FSDP = Grid(dp=2, pp=2, micro_batch=2, zero=3)
-FOLDED = {
-    "pp 2 · dp 2, all sharded (ZeRO 3)": Way(PIPELINE_AND_FSDP),
-    "tp 2 · pp 2 · dp 2, ep 4 inside": Way(replace(CUBE, ep=4, sequence_parallel=True), model="mixture"),
-}
 EVERYWHERE = {
     "tp 2 · pp 2": [Way(Grid(tp=2, pp=2, micro_batch=2), 1, name) for name in ("even", "tied", "uneven, tied")],
     "tp 2 · pp 2 · dp 2": [Way(CUBE, 1, name) for name in ("even", "tied", "uneven, tied")],
