@@ -231,7 +231,8 @@ check("hybrid.train_2x2x2", train_2x2x2)
 #
 # A *pair* is the queries of one chunk with the keys and values of one chunk: two matrix products. Nothing is needed of
 # a pair whose keys all come later than its queries. Scores may be in the thousands: exp(1,000) is infinite. Gradients aren't needed.
-# `dist.get_rank(group)` is r, and K may be 1. Give each message `group=group, group_dst=…` or `group_src=…`.
+# `dist.get_rank(group)` is r, and K may be 1. Give each message `group=group, group_dst=…` or `group_src=…`; in
+# `dist.P2POp(dist.isend, tensor, group=group, group_peer=…)`, either end is `group_peer`.
 
 # %% [markdown] lab="hint ring_attention"
 # Take K = 2: chunks 0, 1, 2, 3. Which does rank 0 have, which rank 1? Write down all pairs of a chunk of queries and a chunk of keys
@@ -392,8 +393,12 @@ check("hybrid.the_invoice", the_invoice)
 # %%
 plans = offers.field("llama3-70b", "dgx-h100", gpus=[256, 512, 768, 1024], batch=1536)
 job = offers.job("llama3-70b", "dgx-h100", batch=1536, tokens=2.5e12, days=30, price=2.5)
-number, days, dollars = the_invoice(plans, job)
-print(f"{plans[number]}\n{days:.1f} days, ${dollars / 1e6:.2f} M")
+found = the_invoice(plans, job)
+if found is None:
+    print("No plan fits and ends in time: allow more days, or fewer tokens.")
+else:
+    number, days, dollars = found
+    print(f"{plans[number]}\n{days:.1f} days, ${dollars / 1e6:.2f} M")
 
 # %% [markdown] lab="readonly extra"
 # # If you want more
@@ -415,9 +420,10 @@ print(f"{plans[number]}\n{days:.1f} days, ${dollars / 1e6:.2f} M")
 #
 # When messages start, and what is held in memory, doesn't matter here.
 #
-# Call `run(program, …, ranks=…, on="virtual", timeout=…)` in your test. It returns an outcome: `outcome.values` is what the program returned
-# on each rank, and `outcome.trace` has the events: `event.rank`, `event.kind` ("compute", "send", "all_gather" …) and `event.flops`.
-# A function that hangs or fails is no ring: `run` raises a `RunError`, from `lockstep.errors`.
+# Call `run(program, …, ranks=…, on="virtual", timeout=…)` in your test: `from lockstep import run`, and `from lockstep.errors import
+# RunError`. It returns an outcome: `outcome.values` is what the program returned on each rank, and `outcome.trace` has the events:
+# `event.rank`, `event.flops` and `event.kind`, which is "compute", "send", "recv", or a collective's name, as "all_gather" or "barrier".
+# A function that hangs or fails is no ring: `run` raises a `RunError`.
 #
 # The check tries your test on about fifteen functions and has 60 seconds for all of them: make at most four runs for each, of up to 4 ranks.
 # A function may be wrong for more than two ranks only, in a group that isn't the world, such as [1, 3] of 4, on some ranks, or for

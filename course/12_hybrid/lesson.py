@@ -21,7 +21,8 @@ from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, show, your_turn
 from lockstep.experiments.hybrid import axes, by_hand, context, equality, lasting
-from lockstep.experiments.hybrid import lecture_notes, placed, precision, torchs_own
+from lockstep.experiments.hybrid import lecture_notes, pipeline_and_fsdp, placed
+from lockstep.experiments.hybrid import precision, torchs_own, two_kinds
 
 # %% [markdown]
 # ## 1. Axes · {minutes} minutes · short path
@@ -150,14 +151,14 @@ show.axes_on_links(placed.on_links())
 # ## 3. One GPT on eight ranks · {minutes} minutes
 #
 # Does it still train the same model? Below, one GPT trains for two steps, in float64 and without dropout: on eight
-# ranks, and on one. Every weight is put together from its parts. How far from zero are the largest differences?
+# ranks, and on one. Row three shards each stage's weights over dp; in row four experts are folded in. Every weight is
+# put together from its parts. How far from zero are the largest differences?
 
 # %%
 equality.equality_table()
 
 # %% [markdown]
-# Only equal parts are cut here: tp has to divide heads and vocabulary, pp the layers. `hybrid.grid` refuses other
-# sizes, and says which.
+# Heads, words, layers and positions need not divide evenly ([more](more.ipynb)). What must, `hybrid.grid` says.
 #
 # torch calls such a grid a mesh. Its own program, `parallelize_module` along tp, then `fully_shard` along dp, runs here
 # unchanged, on two MLPs. Look at dp: which two collectives replace one all-reduce, and how many times as many bytes do
@@ -172,6 +173,25 @@ torchs_own.torchs_own_table()
 #
 # Two axes were enough here. A slide combines four cuts, experts among them, “for massive models”. **Hybrid is not all
 # four at once**: PaLM used two of them, and GPT-3's plan below has dp = 1 and no experts. Section 9 has the papers.
+
+# %% lesson="predict sharded"
+predict(
+    "sharded",
+    "With ZeRO's stage 3 (FSDP), a layer is whole only while it computes: weights are gathered for every pass, and "
+    "gradients reduce-scattered after it. How many times as many bytes over dp as with one all-reduce a step is that in "
+    "a pipeline with four micro-batches?",
+    unit="times",
+    answer=5.9,
+)
+
+# %% lesson="after sharded"
+display(reconcile("sharded", simulated=pipeline_and_fsdp.times_as_many()))
+pipeline_and_fsdp.sharded_table()
+
+# %% [markdown] lesson="reason sharded"
+# **Our reason.** Each of the four micro-batches sends 1.5 times an all-reduce. (Only the embedding isn't gathered
+# twice.) So FSDP2 can keep a stage's weights gathered for the whole step, which takes their memory; ZeRO's stage 1
+# sends no more than an all-reduce.
 
 # %% lesson="quiz states"
 quiz(
@@ -292,13 +312,14 @@ quiz(
 # are. Compare rows two and three with the first. Which plan does not fit into the 86 GB of a DGX H100's GPU?
 
 # %%
-display(precision.planned_table())
-precision.pieces_table()
+display(precision.planned_table(), precision.pieces_table())
+precision.dispatch_table()
 
 # %% [markdown]
 # Gradients in float32 are safer to add up; here they cost memory rather than time. In the simulation, FP8 makes products
 # twice as fast. The planned step is not: attention, norms and messages stay at 16 bits or more. So its MFU *falls*,
-# because the peak that it is measured against has doubled.
+# because the peak that it is measured against has doubled. **FP8 dispatch** sends tokens to experts in 8 bits; results
+# return in bf16, backward too (DeepSeek-V3, [arXiv:2412.19437](https://arxiv.org/abs/2412.19437)).
 
 # %% [markdown]
 # ## 7. A plan by hand · {minutes} minutes · short path
@@ -354,8 +375,8 @@ quiz(
 )
 
 # %% [markdown]
-# In a terminal, `lockstep plan --model gpt3 --cluster "dgx-a100 x 12" --batch 24 --explain` gives the planner's answer.
-# Below are its plans for GPT-3 on 96 A100s with software of a year later; the best recomputes nothing. Move *recompute*
+# In a terminal, `lockstep plan --model gpt3 --cluster "dgx-a100 x 12" --batch 24 --stack megatron-2022` gives the best
+# plans. Below are all, for GPT-3 on 96 A100s with that software, a year later; the best recomputes nothing. Move *recompute*
 # to full: what does that cost, and what does it save?
 
 # %%
@@ -384,13 +405,14 @@ predict(
 )
 
 # %% lesson="after slow"
-reconcile("slow", simulated=lasting.slower())
+display(reconcile("slow", simulated=lasting.slower()))
+two_kinds.two_kinds_table()
 
 # %% [markdown] lesson="reason slow"
-# **Our reason.** Its tensor group waits for it in each all-reduce. So the whole stage computes at half speed, and every
-# micro-batch has to pass it. But the other eleven stages fill and empty the pipeline at full speed. The step takes less
-# than twice as long, but far more than 1/96 longer. On a cluster of two kinds of GPU, give the slow ones fewer layers,
-# or a pipeline of their own.
+# **Our reason.** Its tensor group waits for it, so its stage computes at half speed: 2 · 3.7 s, and 0.5 s of tp
+# (section 7, simulated). The five stages before it fill and empty in 5/24 of 4.2 s. Together 8.8 s of 6.2, or 1.4 times;
+# the rest it waits for its first gradient. The table has two kinds of GPU. With equal layers the fast ones wait; layers
+# by speed mend most of that.
 
 # %% [markdown]
 # Llama 3 ([arXiv:2407.21783](https://arxiv.org/abs/2407.21783)) had 466 interruptions in 54 days on 16,384 GPUs. Let M
@@ -444,13 +466,6 @@ quiz(
         4: "A checkpoint that costs less is taken more often.",
     },
 )
-
-# %% [markdown]
-# And the topology? Take the same 288 GPUs and the same network, with NVLink joining 8 of them or 72. How does the best
-# plan change? Look at ep.
-
-# %%
-lasting.domains_table()
 
 # %% [markdown]
 # ## 9. Common claims · {minutes} minutes

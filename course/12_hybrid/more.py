@@ -1,17 +1,21 @@
 # %% [markdown]
 # # 12 Hybrid parallelism and planning: more
 #
-# What the lesson has no room for: another grid, interleaving beside its published time, and space as an axis.
+# What the lesson has no room for: other grids, interleaving beside its published time, eight or 72 GPUs on an NVLink,
+# and space as an axis.
 
 # %%
 from lockstep import your_turn
-from lockstep.experiments.hybrid import by_hand, equality, halo
+from lockstep.experiments.hybrid import by_hand, equality, halo, lasting
 
 # %% [markdown]
-# ## Another grid
+# ## Other grids
 #
 # The lesson's table, for stages of two chunks, with sequence parallelism and **ZeRO** along dp. With ZeRO, a rank has the
-# summed gradients of its own shard only. So only the weights are compared.
+# summed gradients of its own shard only: here the shards are gathered to compare them.
+#
+# In the second row nothing divides: 5 layers on 2 stages, 3 heads and 23 words on 2 ranks. And the embedding is **tied**,
+# as in GPT-2: the scores use it again. So the first and the last stage have a copy each, and add up their gradients.
 
 # %%
 equality.equality_table(equality.FURTHER)
@@ -20,10 +24,20 @@ equality.equality_table(equality.FURTHER)
 # ## Interleaved
 #
 # Four chunks of two layers on each stage: figure 12 of [arXiv:2104.04473](https://arxiv.org/abs/2104.04473) has that,
-# too. Is the step shorter by three quarters of the bubble? Compare with the lesson's table, whose stages have one chunk.
+# too. With 12 sequences and one chunk, the bubble is 11/12 of the rest; with four chunks it is a quarter of that. So a step
+# should take (1 + 11/48) / (1 + 11/12) of the time, 36 % less. Compare the rows: what of that does the paper have?
 
 # %%
-by_hand.batches_table(batches=(12,), every=(4,))
+by_hand.batches_table(batches=(12,), every=(1, 4))
+
+# %% [markdown]
+# ## 8 or 72 GPUs on an NVLink
+#
+# Take the same 288 GPUs and the same network, with NVLink joining 8 of them or 72. How does the best plan change? Look
+# at ep.
+
+# %%
+lasting.domains_table()
 
 # %% [markdown]
 # ## Space is an axis

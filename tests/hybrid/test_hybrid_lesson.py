@@ -12,9 +12,11 @@ from lockstep.experiments.hybrid import (
     halo,
     lasting,
     lecture_notes,
+    pipeline_and_fsdp,
     placed,
     precision,
     torchs_own,
+    two_kinds,
 )
 from lockstep.hybrid.grid import Grid
 
@@ -88,6 +90,17 @@ def test_torchs_fsdp_and_tp_send_half_as_much_again_over_dp() -> None:
     assert max(ours.apart, theirs.apart) < 1e-6
 
 
+@pytest.mark.slow
+def test_sharded_weights_in_a_pipeline_send_half_as_much_again_for_each_micro_batch() -> None:
+    for m in (2, 4):
+        times = pipeline_and_fsdp.times_as_many(3, m)
+        assert 0.97 * 1.5 * m < times < 1.5 * m, "the embedding is gathered once"
+    assert times == pytest.approx(5.9, abs=0.05)
+    assert pipeline_and_fsdp.times_as_many(1) == pytest.approx(1, rel=0.01)
+    nothing, optimizer, weights = (pipeline_and_fsdp.sharded(zero).peak for zero in pipeline_and_fsdp.STAGES)
+    assert weights < optimizer < nothing
+
+
 # ---- sections 4 and 5
 
 
@@ -140,6 +153,14 @@ def test_fewer_bits_halve_each_piece() -> None:
         assert piece.seconds[0] / piece.seconds[1] == pytest.approx(2, rel=0.1)
 
 
+@pytest.mark.slow
+def test_fp8_dispatch_by_plan_and_simulated() -> None:
+    (wide, waited), (low, less) = map(precision.dispatched_step, precision.DISPATCHED)
+    assert low.communication["ep"] / wide.communication["ep"] == pytest.approx(0.76, abs=0.01)
+    assert less / waited == pytest.approx(0.78, abs=0.03)
+    assert wide.step_time - low.step_time == pytest.approx(2.8, abs=0.1)
+
+
 # ---- section 7
 
 
@@ -168,7 +189,40 @@ def test_the_simulated_step_and_a_slow_gpu() -> None:
     assert lasting.slower() == pytest.approx(1.49, abs=0.01)
 
 
+@pytest.mark.slow
+def test_why_a_slow_gpu_costs_so_much() -> None:
+    """The reason's sum: what the slow stage has to do, and the five stages before it."""
+    parts = by_hand.simulated().parts
+    own = 2 * parts["compute"] + parts["tp"]
+    assert (parts["compute"], parts["tp"]) == pytest.approx((3.7, 0.46), abs=0.01)
+    filled = 5 / 24 * (parts["compute"] + parts["tp"])
+    assert (own + filled) / by_hand.simulated().time == pytest.approx(1.42, abs=0.01)
+
+
 # ---- sections 8 and 9, and more
+
+
+def test_what_two_kinds_of_gpu_cost_and_what_mends_it() -> None:
+    found = two_kinds.recorded()
+    assert list(found) == [way.name for way in two_kinds.ways()]
+    slow, equal, by_speed, pipelines, fast = found.values()
+    assert fast < by_speed < equal < slow
+    assert equal > 0.85 * slow, "half of the GPUs are twice as fast, and it hardly helps"
+    both = 2 / (1 / slow + 1 / fast)  # at the mean of their rates
+    assert both < by_speed
+    assert (equal - by_speed) > 0.8 * (equal - both), "mends most of that"
+    assert pipelines < 1.05 * by_speed
+    for way in two_kinds.ways():
+        assert sum(way.layout) * len(way.shares) == two_kinds.LAYERS * len(way.shares)
+        assert sum(way.shares) == two_kinds.BATCH
+        if len(way.shares) == 1:
+            assert two_kinds.planned(way) == pytest.approx(found[way.name], rel=0.1)
+
+
+@pytest.mark.slow
+def test_a_recorded_mixture_of_gpus_is_what_a_run_gives() -> None:
+    way = next(way for way in two_kinds.ways() if "by speed" in way.name)
+    assert two_kinds.simulated(way) == pytest.approx(two_kinds.recorded()[way.name], rel=1e-4)
 
 
 def test_an_interval_is_best_and_lived_through_as_computed() -> None:

@@ -60,11 +60,25 @@ def test_a_step_of_four_ranks():
         (replace(CUBE, **SELECTIVE), 2, 4, THREES),
         (Grid(tp=2, cp=2, pp=2, **SELECTIVE), 2, 4, PAIRS),
         (Grid(cp=2, dp=2, pp=2, overlap=True, **FULL), 1, 4, PAIRS.with_rank(3, speed=0.5)),
+        (replace(CUBE, layout=(1, 3)), 1, 4, PAIRS),
+        (replace(CUBE, pp=3, **FULL), 1, 4, FOURS),
     ],
     ids=lambda value: value.name if hasattr(value, "ranks_per_node") else None,
 )
 def test_a_step_of_eight_ranks(grid: Grid, chunks: int, micro_batches: int, cluster):
     compare(SMALL, grid, chunks, micro_batches, cluster)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("grid", "chunks"),
+    [(CUBE, 1), (replace(CUBE, zero=1), 2), (Grid(dp=2, pp=3, zero=3, overlap=True), 1), (Grid(dp=2, zero=3), 1)],
+)
+def test_a_tied_embedding(grid: Grid, chunks: int):
+    """The sum over the first and the last stage is simulated as it is executed."""
+    played = compare(replace(SMALL, tied=True), grid, chunks, 4, PAIRS)
+    sums = [e for e in played.trace.of_kind("all_reduce") if len(e.group) == 2 and e.group[1] - e.group[0] >= 4]
+    assert bool(sums) == (grid.pp > 1)
 
 
 @pytest.mark.slow
@@ -167,7 +181,9 @@ def test_interleaving_that_exchanges_after_each_pass_deadlocks(monkeypatch):
     ("model", "grid", "chunks", "micro_batches", "told"),
     [
         (TINY, Grid(tp=4), 1, 1, "tp = 4 does not divide heads = 2"),
-        (TINY, Grid(pp=4), 1, 4, "pp times chunks = 4 does not divide layers = 2"),
+        (TINY, Grid(pp=4), 1, 4, "pp times chunks = 4 is more than layers = 2"),
+        (TINY, Grid(pp=2, layout=(2, 1)), 1, 4, "layout has 3 layers in 2 chunks, and the model 2"),
+        (TINY, Grid(pp=2, layout=(2,)), 1, 4, "layout has 2 layers in 1 chunks"),
         (TINY, Grid(), 2, 1, "chunks need a pipeline"),
         (TINY, Grid(dp=10**6), 1, 1, "1,000,000 ranks are more than can be simulated"),
         (TINY, Grid(), 0, 1, "chunks is a whole number"),
@@ -183,7 +199,7 @@ def test_what_cannot_be_divided_is_refused(model, grid, chunks, micro_batches, t
 
 
 def test_grids_that_make_no_sense_are_refused():
-    for wrong in ({"tp": 0}, {"dp": -1}, {"zero": 4}, {"recompute": "some"}, {"pp": 1.5}):
+    for wrong in ({"tp": 0}, {"dp": -1}, {"zero": 4}, {"recompute": "some"}, {"pp": 1.5}, {"layout": (1, 0)}):
         with pytest.raises(UsageError):
             Grid(**wrong)
     for wrong in ({"heads": 3}, {"attention": "linear"}, {"layers": 0}):

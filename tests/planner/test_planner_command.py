@@ -49,6 +49,26 @@ def test_json_has_the_keys_of_its_contract(capsys: pytest.CaptureFixture[str]) -
         assert plan["tokens_per_second"] == pytest.approx(found["batch"] * 2048 / plan["step_time"])
 
 
+MIXTURE = ("plan", "--model", "mixtral-8x7b", "--batch", "512", "--fix", "tp=1,pp=1,vp=1,cp=1,ep=8,micro_batch=1")
+
+
+@pytest.mark.parametrize("precision", ["bf16", "fp8"])
+def test_fp8_dispatch_saves_a_quarter_of_the_experts_bytes(capsys: pytest.CaptureFixture[str], precision: str) -> None:
+    """8 bits and a scale there, 16 bits back: 3.03 bytes of 4. Latency stays; products in bfloat16 need a cast."""
+    case = (*MIXTURE, "--cluster", "dgx-h100 x 16", "--precision", precision)
+    (wide, *_), (low, *_) = (told(capsys, *case, "--dispatch", way)["plans"] for way in ("bf16", "fp8"))
+    assert low["communication"]["ep"] / wide["communication"]["ep"] == pytest.approx((33 / 32 + 2) / 4, rel=0.05)
+    saved = wide["communication"]["ep"] - low["communication"]["ep"]
+    gained = wide["step_time"] - low["step_time"]
+    assert (abs(gained - saved) < 0.02 * saved) == (precision == "fp8"), "in bfloat16 the casts take some of it"
+    assert gained < 1.02 * saved
+    assert low["memory"] == wide["memory"]
+    assert main([*case, "--dispatch", "fp8", "--explain", "--top", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "FP8 dispatch" in out
+    assert "1.03 bytes of a number to the experts, 2 back" in out
+
+
 def test_a_plan_that_is_fixed_altogether_is_told_though_it_does_not_fit(capsys: pytest.CaptureFixture[str]) -> None:
     """trl's issue 2294: 90 billion parameters on eight A100s need about 180 GB each, sharded as they may be."""
     found = told(
@@ -110,6 +130,9 @@ def test_the_interval_between_checkpoints_is_the_best_one() -> None:
         (("--cluster", "dgx-a100 x 1000000 gpus"), "1,000,000 GPUs are more than one run has ever used."),
         (("--cluster", "dgx-a100 x 13 gpus"), "13 GPUs do not fill nodes of 8 evenly."),
         (("--cluster", "no.json"), "no.json cannot be read as JSON"),
+        (("--dispatch", "fp7"), "There is no dispatch 'fp7'. Did you mean 'fp8'?"),
+        (("--dispatch", "fp8"), "FP8 dispatch is of tokens on their way to experts, and this model has none."),
+        (("--model", "mixtral-8x7b", "--dispatch", "fp8"), "A100 SXM 80GB has no FP8."),
         (("--cluster", "dgx-a100 x 1 gpu"), "No plan fits: the leanest needs 3,152 GB on a GPU that has 86 GB"),
         (("--batch", "0"), "--batch is a whole number from 1 on, not '0'."),
         (("--batch", "7"), "No plan divides 7 sequences and 96 layers among 1,024 GPUs."),

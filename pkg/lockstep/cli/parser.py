@@ -139,6 +139,9 @@ def _of_plan(plan: argparse.ArgumentParser) -> None:
     plan.add_argument("--batch", metavar="N", help="sequences of a step; else about 4 million tokens")
     plan.add_argument("--seq", metavar="N", help="tokens of a sequence; else the model's")
     plan.add_argument("--precision", metavar="P", default="bf16", help="bf16, fp8, mxfp8 or nvfp4")
+    plan.add_argument(
+        "--dispatch", metavar="P", default="bf16", help="bf16 or fp8: how tokens travel to experts; they return in bf16"
+    )
     plan.add_argument("--stack", metavar="S", help="the software, as in megatron-2021, fused, compiled, bridge-26.06")
     plan.add_argument(
         "--fix", metavar="AXIS=N,…", default="",

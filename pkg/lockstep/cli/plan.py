@@ -44,7 +44,7 @@ def _answer(args: argparse.Namespace) -> Answer:
     seq = whole("--seq", args.seq) if args.seq is not None else None
     model = models.find(args.model, seq)
     batch = whole("--batch", args.batch) if args.batch is not None else answers.default_batch(cluster.gpus, model.seq)
-    job = Job(model, cluster, batch, args.precision.lower())
+    job = Job(model, cluster, batch, args.precision.lower(), args.dispatch.lower())
     if args.days is not None and args.tokens is not None:
         raise UsageError("--days and --tokens say the same thing twice.", "Give one of them.")
     return answers.plan(

@@ -1,9 +1,11 @@
 """A lesson's minutes, words, cells and lines, and their limits. Minutes are computed by one formula for all lessons.
 
 A lesson follows the pattern if its headings give minutes: ``## 6. Title · {minutes} minutes · short path``. The build
-puts the number in, there and in the table at the top. The weights are such that lessons 05, 08, 09 and 11 take the 75,
-60, 70 and 70 minutes that a careful reader took for them. What stands below a cell takes time as well; whether it is a
-table or a figure, its source says: ``show.ring(…)``, ``result.show()``, ``dtypes_table()``.
+puts the number in, there and in the table at the top. The weights are such that lessons 05, 08, 09, 11, 12 and 13 take
+the 75, 60, 70, 70, 75 and 65 minutes that a careful reader took for them, within 15 per cent. What stands below a cell
+takes time as well; whether it is a table or a figure, its source says: ``show.ring(…)``, ``result.show()``,
+``dtypes_table()``. A figure with sliders or parts to drag is tried, not only looked at. And a sum in the text, such as
+12 · h² / (32 · T), is worked out: each of its operations takes as long as some 45 words.
 """
 
 from __future__ import annotations
@@ -20,13 +22,22 @@ HEADING = re.compile(r"^## (?P<title>.*?)(?: · (?P<minutes>\d+|\{minutes\}) min
 PATH = re.compile(r"^\| (?P<path>Whole lesson|Short path) \| (?P<minutes>\d+|\{minutes\}) \|", re.M)  # at the top
 MINUTES_HERE = "{minutes}"
 EACH = {"predict": 2.0, "turn": 1.0, "quiz": 1.0}  # minutes, besides reading
-WORDS_A_MINUTE, LINES_A_MINUTE = 180, 4
+WORDS_A_MINUTE, LINES_A_MINUTE = 180, 5
+OPERATION = 0.25  # minutes
 SEEN = {  # minutes of what a cell shows, by the call that shows it
     "board": (10.0, re.compile(r"\bshow\.board\(")),
-    "figure": (1.0, re.compile(r"\bshow\.(?!board|progress)\w+\(|\.show\(\)|\bfigure_\w+\(")),
+    "tried": (4.0, re.compile(r"\bshow\.(?:axes_on_links|costs|plan|roofline)\(")),  # it has controls of its own
+    "figure": (
+        1.0,
+        re.compile(
+            r"\bshow\.(?!board|progress|(?:axes_on_links|costs|plan|roofline)\()\w+\(|\.show\(\)|\bfigure_\w+\("
+        ),
+    ),
     "source": (3.0, re.compile(r"\bgetsource\(")),  # of the library, printed
     "table": (0.7, re.compile(r"\b(?<!def )\w*table\w*\(")),
 }
+OPERATOR = re.compile(r"(?<=[\w)²³]) [·/×=+−] (?=[\w(√−])|(?<=[\d)])/(?=[\d(])")
+NO_SUM = re.compile(r"`[^`]*`|\]\([^)]*\)|^#.*$|^\s*\|.*$", re.M)  # code, addresses, headings, tables
 PICTURE = re.compile(r"!\[|<img\b|<svg\b")  # in a text
 
 MINUTES, WORDS, CELLS, LINES = 80, 1900, 60, 150
@@ -105,7 +116,8 @@ def sections(cells: Sequence[Cell]) -> list[Section]:
 def minutes(cell: Cell) -> float:
     """What one cell takes."""
     if cell.type == "markdown":
-        return len(words(cell.source)) / WORDS_A_MINUTE + SEEN["figure"][0] * len(PICTURE.findall(cell.source))
+        reading = len(words(cell.source)) / WORDS_A_MINUTE + OPERATION * operations(cell.source)
+        return reading + SEEN["figure"][0] * len(PICTURE.findall(cell.source))
     return EACH.get(mark(cell).kind, 0.0) + len(shown_lines(cell)) / LINES_A_MINUTE + sum(_seen(cell))
 
 
@@ -120,6 +132,11 @@ def words(text: str, tables: bool = True) -> list[str]:
     """The words of a Markdown text; without those of tables if ``tables`` is False."""
     lines = [line for line in text.splitlines() if tables or not line.lstrip().startswith("|")]
     return [word for line in lines for word in line.split() if any(c.isalnum() for c in word)]
+
+
+def operations(text: str) -> int:
+    """How often a Markdown text adds, multiplies, divides or sets equal."""
+    return len(OPERATOR.findall(NO_SUM.sub("", text)))
 
 
 def shown_lines(cell: Cell) -> list[str]:

@@ -6,6 +6,7 @@ Taught in unit 12. Read in this order:
     grid              grid of ranks; axis (dp, tp, pp, cp and ep; sizes of a GPT)
     expert_groups     (MoE parallel folding: expert parallelism inside dp and tp)
     expert_layer      (a mixture of experts in place of a layer's MLP)
+    fp8_dispatch      (tokens travel to their experts in 8 bits)
     gpt_chunk         (some layers of a GPT on a tensor-parallel rank, with dropout and recomputation)
     gradient_buckets  ZeRO (the sum over data-parallel ranks, under the backward pass; its stages 1 and 2; Adam)
     sharded_weights   (ZeRO's stage 3: a layer is whole only while it computes)

@@ -56,7 +56,7 @@ def planned(model: GPTSize, grid: Grid, chunks: int, micro_batches: int, stack: 
         gpt(model.layers, model.hidden, model.heads, model.seq, model.vocab), experts=model.experts,
         top_k=model.top_k, expert_ffn=model.expert_ffn,
     )  # fmt: skip
-    job = Job(shape, a100(grid.ranks), batch)
+    job = Job(shape, a100(grid.ranks), batch, dispatch="fp8" if model.dispatch == "fp8" else "bf16")
     plan = Plan(
         grid.dp, grid.tp, grid.pp, chunks, grid.ep, grid.cp, grid.zero, grid.micro_batch, grid.recompute,
         grid.sequence_parallel, grid.overlap,

@@ -3,6 +3,10 @@
     zero 0, 1          one bucket, and one for the experts; with overlap those of each layer
     zero 2, 3          those of each layer, whose gradients are sharded; with 3 the weights, too
 
+An embedding that another stage has, too, has a bucket of its own: each of the two stages sums its gradients over the
+replicas, shard by shard if it is sharded, and then the two sums are added up (Megatron Core's embedding group, and
+``_does_param_require_new_bucket`` of its distributed optimizer).
+
 What is a partial sum over the tensor-parallel group has a bucket of its own, the first; with stage 3 so has what is
 small, and stays whole.
 """
@@ -38,8 +42,13 @@ class ChunkState:
             small = self._made(Bucket, chunk.parameters(), taken, sharded)
         else:
             by_layer, kind = grid.overlap or grid.zero == 2, ShardedBucket if grid.zero == 2 else Bucket
+            elsewhere = self._made(kind, chunk.embedding_elsewhere(), taken, sharded)
+            taken |= {id(p) for p in chunk.embedding_elsewhere()}
             for part in parts_of(chunk, by_layer):
                 self.others += self._made(kind, part, taken, sharded)
+            self.others += elsewhere
+        shared = {id(p) for p in chunk.embedding_elsewhere()}
+        self.elsewhere = [bucket for bucket in self.others if shared & {id(p) for p in bucket.parameters}]
         self.buckets = [*([self.partial] if self.partial else []), *small, *self.others]
         self.adam = ShardedAdam(self.buckets)
         self.travelling: Bucket | None = None  # of a sharded one no other is sent meanwhile
@@ -57,12 +66,15 @@ class ChunkState:
 
     def _units(self, chunk: GPTChunk, grid: Grid, taken: set[int]) -> Iterator[FullyShardedBucket]:
         """The buckets of embedding, blocks and scores, which are whole only while these compute."""
-        units, again = [], grid.recompute == "full"
+        units, again = list[Unit](), grid.recompute == "full"
         layers: list[tuple[nn.Module, bool, bool]] = []
         layers += [(chunk.token, False, False)] if chunk.first else []  # its backward pass does not read the weights
         layers += [(block, again, True) for block in chunk.blocks]
         layers += [(chunk.scores, False, True)] if chunk.last else []
         for layer, recomputed, needed in layers:
+            if chunk.tied and chunk.first and layer is getattr(chunk, "scores", None):
+                units.append(Unit(layer, units[0].buckets, recomputed, needed))  # the embedding is the scores' matrix
+                continue
             made = self._made(FullyShardedBucket, layer.parameters(), taken, True)
             buckets = [bucket for bucket in made if isinstance(bucket, FullyShardedBucket)]
             units.append(Unit(layer, buckets, recomputed, needed))
@@ -101,6 +113,8 @@ class ChunkState:
             bucket.reduce()
         for bucket in self.buckets:
             bucket.end_sum()
+        for bucket in self.elsewhere:
+            dist.all_reduce(bucket.own_gradients(), group=self.groups["embedding"])
         self.summing = False
 
     def update(self) -> None:

@@ -33,7 +33,7 @@ def training_step(
 ) -> Executed:
     """For ``run(training_step, ..., ranks=grid.ranks)``: build the model, then one step. ``fake``: without data there
     is no loss."""
-    check(model, grid, chunks, micro_batches, schedule)
+    check(model, grid, chunks, micro_batches, schedule, alike=False)
     worker = GridWorker(model, grid, chunks, groups_of(grid))
     plan = stream(schedule, worker.stage, grid.pp, micro_batches, chunks)
     dist.barrier()

@@ -19,6 +19,8 @@ into the ranks of a stage, tensor ranks first. The tp·cp·dp ranks of a stage h
 copies; and ep parts of the experts in tp·cp·dp/ep copies, whose gradients "edp" sums up (MoE parallel folding, Liu et
 al., arXiv:2504.14960; Megatron Core's expert_tensor_parallel_size=1). The gate is whole on every rank, and its gradient
 a partial sum on each of the tensor group.
+
+With ``dispatch`` "fp8" the first of the two exchanges is in 8 bits (``fp8_dispatch``).
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from torch.nn import functional as F
 from lockstep.experts.dispatch import AllToAll
 from lockstep.experts.expert_parallel import experts_of
 from lockstep.experts.gate import GATE, capacity, matrix, top_k_gate
+from lockstep.hybrid import fp8_dispatch
 from lockstep.hybrid.grid import GPTSize
 
 
@@ -43,7 +46,7 @@ class ExpertLayer(nn.Module):
         h, f, dtype = model.hidden, model.expert_ffn, getattr(torch, model.dtype)
         mine = experts_of(model.experts, group)
         self.E, self.k, self.factor = model.experts, model.top_k, model.capacity
-        self.group, self.K = group, dist.get_world_size(group)
+        self.group, self.K, self.low = group, dist.get_world_size(group), model.dispatch == "fp8"
         self.gate = matrix(self.E, h, GATE, layer, seed, dtype)
         self.up = nn.Parameter(torch.stack([matrix(f, h, 2 * i, layer, seed, dtype).data for i in mine]))
         self.down = nn.Parameter(torch.stack([matrix(h, f, 2 * i + 1, layer, seed, dtype).data for i in mine]))
@@ -55,7 +58,7 @@ class ExpertLayer(nn.Module):
         experts, weights = top_k_gate(scores.to(torch.promote_types(x.dtype, torch.float32)), self.k)  # 1
         slots = places(experts, self.E, C)
         rows = tokens.index_select(0, tokens_of(slots, self.E * C))  # 2
-        done = self.exchange(self.computed(self.exchange(rows), C))  # 3, 4
+        done = self.combine(self.computed(self.dispatch(rows), C))  # 3, 4
         weights = (weights * (slots < self.E * C)).to(x.dtype)
         found = done.index_select(0, slots.clamp(max=self.E * C - 1).flatten()).view(T, self.k, -1)
         return torch.bmm(weights.unsqueeze(1), found).view_as(x)  # 5
@@ -67,6 +70,12 @@ class ExpertLayer(nn.Module):
         out = torch.bmm(F.gelu(torch.bmm(inside, self.up.transpose(1, 2))), self.down.transpose(1, 2))
         return out.view(each, self.K, C, -1).transpose(0, 1).reshape(self.E * C, -1)
 
+    def dispatch(self, rows: Tensor) -> Tensor:
+        return low(fp8_dispatch.Dispatch, rows, self.group) if self.low and self.K > 1 else self.exchange(rows)
+
+    def combine(self, rows: Tensor) -> Tensor:
+        return low(fp8_dispatch.Combine, rows, self.group) if self.low and self.K > 1 else self.exchange(rows)
+
     def exchange(self, rows: Tensor) -> Tensor:
         """(3): the n-th of K equal parts to rank n of the group; returned are those of all ranks, in their order."""
         if self.K == 1:
@@ -74,6 +83,11 @@ class ExpertLayer(nn.Module):
         sizes = [len(rows) // self.K] * self.K
         out: Tensor = AllToAll.apply(rows, sizes, sizes, self.group)  # type: ignore[no-untyped-call]
         return out
+
+
+def low(way: type[torch.autograd.Function], rows: Tensor, group: dist.ProcessGroup) -> Tensor:
+    out: Tensor = way.apply(rows, group)  # type: ignore[no-untyped-call]
+    return out
 
 
 def places(experts: Tensor, E: int, C: int) -> Tensor:

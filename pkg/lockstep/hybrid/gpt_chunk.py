@@ -10,6 +10,10 @@ added up once in a step, not for each micro-batch as in ``tensor_parallel.sequen
 With context parallelism a rank has some of the positions. Each layer gathers the keys and values of all of them, and
 sums up their gradients (the way of Llama 3, arXiv:2407.21783, section 3.3.2); all else is position by position.
 
+Where the positions cannot be shared out evenly, the first ranks have one more: for the gather all send as many, padded.
+Heads and vocabulary may be cut unequally, too (unit 10). An embedding that is tied is one parameter where a chunk has
+both ends; else the first and the last chunk have a copy each, whose gradients ``chunk_state`` adds up.
+
 With experts the MLP of each layer is an ``ExpertLayer`` (``expert_layer``): its rows travel, not its matrices.
 
 Dropout and attention's scores are as few kernels as a GPU has for them, since each costs time.
@@ -17,7 +21,7 @@ Dropout and attention's scores are as few kernels as a GPU has for them, since e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -27,12 +31,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lockstep.hybrid.expert_layer import ExpertLayer
-from lockstep.hybrid.grid import GPTSize, Grid
+from lockstep.hybrid.grid import GPTSize, Grid, layers_of_chunks
 from lockstep.models import Block, Embedding, Head
 from lockstep.sharded.activation_checkpointing import checkpoint
 from lockstep.tensor_parallel.attention import Core, causal
 from lockstep.tensor_parallel.dropout import Dropout, Streams
-from lockstep.tensor_parallel.f_and_g import Group, gather_from_sequence, own, reduce_scatter_to_sequence
+from lockstep.tensor_parallel.f_and_g import Group, gather_from_sequence, own, reduce_scatter_to_sequence, share
 from lockstep.tensor_parallel.linear import PLAIN, ReplicatedNorm, Style
 from lockstep.tensor_parallel.sequence import SequenceColumn, SequenceRow, T
 from lockstep.tensor_parallel.transformer import ParallelGPT
@@ -41,15 +45,18 @@ from lockstep.tensor_parallel.vocabulary import vocab_parallel_cross_entropy
 Groups = Mapping[str, dist.ProcessGroup]
 
 
-def layers_of(model: GPTSize, at: int, places: int, seed: int = 0) -> Iterator[nn.Module]:
-    """The layers of place ``at``, with the parameters that they have in ``models.GPT``."""
-    dtype, each = getattr(torch, model.dtype), model.layers // places
+def layers_of(model: GPTSize, at: int, each: Sequence[int], seed: int = 0) -> Iterator[nn.Module]:
+    """The layers of place ``at`` of places with ``each`` so many, with the parameters of ``models.GPT``."""
+    dtype, first = getattr(torch, model.dtype), sum(each[:at])
     if at == 0:
         yield Embedding(model.vocab, model.seq, model.hidden, seed, dtype)
-    for index in range(at * each, (at + 1) * each):
+    for index in range(first, first + each[at]):
         yield Block(model.hidden, model.heads, seed, index + 1, dtype)
-    if at == places - 1:
-        yield Head(model.hidden, model.vocab, seed, model.layers + 1, dtype)
+    if at == len(each) - 1:
+        head = Head(model.hidden, model.vocab, seed, model.layers + 1, dtype)
+        if model.tied:
+            head.scores.weight = Embedding(model.vocab, model.seq, model.hidden, seed, dtype).token.weight
+        yield head
 
 
 class LaterRow(SequenceRow):
@@ -72,20 +79,23 @@ class GPTChunk(ParallelGPT):
         group, context = groups["tp"], groups["cp"]
         self.sequence, self.recompute = grid.sequence_parallel, grid.recompute
         self.generators = (streams.everywhere, streams.parts)
-        self.begin = dist.get_rank(context) * model.seq // grid.cp
+        self.begin = own(model.seq, context).start
         between = streams.parts if self.sequence else streams.everywhere
         drop = FusedDropout(model.dropout, between)
         core: Core = Scores(FusedDropout(model.dropout, streams.parts), self.begin)
         if model.attention == "flash":
             core = causal if grid.cp == 1 else partial(causal_from, self.begin)
         if grid.cp > 1:
-            core = partial(over_context, core, context)
+            core = partial(over_context, core, context, model.seq)
         if self.recompute == "selective":
             core = partial(checkpoint, core, generators=self.generators)
         style = LATER if self.sequence else PLAIN
-        super().__init__(layers_of(model, at, places), group, style, core, drop)
-        self.drop, self.first, self.last = drop, at == 0, at == places - 1
-        for index, block in enumerate(self.blocks if model.experts else (), at * model.layers // places + 1):
+        each = layers_of_chunks(model, grid, places)
+        super().__init__(layers_of(model, at, each), group, style, core, drop)
+        self.drop, self.first, self.last, self.tied = drop, at == 0, at == places - 1, model.tied
+        if self.tied and self.first and self.last:
+            self.scores.weight = self.token.weight
+        for index, block in enumerate(self.blocks if model.experts else (), sum(each[:at]) + 1):
             block.mlp = ExpertLayer(model, index, groups["ep"])
         if self.first and self.sequence:
             self.token.leave = reduce_scatter_to_sequence
@@ -116,6 +126,13 @@ class GPTChunk(ParallelGPT):
             elif isinstance(module, ExpertLayer):
                 found.append(module.gate)
         return found
+
+    def embedding_elsewhere(self) -> list[nn.Parameter]:
+        """The tied embedding, where another stage has the same."""
+        if not self.tied or self.first == self.last:
+            return []
+        layer: Any = self.token if self.first else self.scores
+        return [layer.weight]
 
     def of_experts(self) -> list[nn.Parameter]:
         """The parameters of the experts: other ranks have the same as of the rest."""
@@ -152,9 +169,20 @@ def causal_from(begin: int, query: Tensor, key: Tensor, value: Tensor) -> Tensor
     return F.scaled_dot_product_attention(query, key, value, attn_mask=past)
 
 
-def over_context(core: Core, context: Group, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """``core`` of this rank's queries with the keys and values of all ranks of ``context``."""
-    return core(query, *(gather_from_sequence(x, 2, context) for x in (key, value)))
+def over_context(core: Core, context: Group, seq: int, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """``core`` of this rank's queries with the keys and values of all ranks of ``context``, ``seq`` positions."""
+    return core(query, *(all_positions(x, seq, context) for x in (key, value)))
+
+
+def all_positions(x: Tensor, seq: int, context: Group) -> Tensor:
+    """(b, heads, a rank's share of seq, d) to (b, heads, seq, d). Shares that are one shorter are sent with padding."""
+    K = dist.get_world_size(context)
+    if seq % K == 0:
+        return gather_from_sequence(x, 2, context)
+    longest = -(-seq // K)
+    pieces = torch.split(gather_from_sequence(F.pad(x, (0, 0, 0, longest - x.shape[2])), 2, context), longest, 2)
+    sizes = [s.stop - s.start for s in (share(seq, K, r) for r in range(K))]
+    return torch.cat([piece[:, :, :size] for piece, size in zip(pieces, sizes, strict=True)], 2)
 
 
 class FusedDropout(Dropout):

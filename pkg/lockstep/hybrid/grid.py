@@ -10,7 +10,8 @@
     ep     the experts that they have         the gate; ep neighbours of a stage, tensor ranks first, have all experts
 
 Context and data together have the same weights: the group "dp" has both, dp·cp ranks, and sums their gradients. Of the
-experts, ranks that are ep apart in a stage have the same: the group "edp", tp·cp·dp/ep ranks (``expert_layer``).
+experts, ranks that are ep apart in a stage have the same: the group "edp", tp·cp·dp/ep ranks (``expert_layer``). Where
+the embedding is also the scores' matrix, the first and the last stage have it: the group "embedding", two ranks.
 
 The axes are named as a plan's: ``lockstep plan`` has the same.
 """
@@ -22,9 +23,10 @@ from dataclasses import dataclass
 from lockstep.errors import UsageError
 
 AXES = ("tp", "cp", "dp", "pp")  # their product is the number of ranks; ep is folded into the first three
-GROUPS = (*AXES, "ep", "edp")
+GROUPS = (*AXES, "ep", "edp", "embedding")
 RECOMPUTE = ("none", "selective", "full")
 ATTENTION = ("scores", "flash")
+TILE = 128  # numbers with one scale in FP8
 MOST_RANKS = 1 << 16
 
 
@@ -35,7 +37,8 @@ class GPTSize:
 
     ``experts``: each layer's MLP is a mixture of so many, of which a token has ``top_k``, each ``expert_ffn`` wide
     (4·hidden if that is 0). ``capacity``: the places of an expert, in parts of what it needs if tokens choose evenly.
-    Raises UsageError."""
+    ``dispatch``: how tokens travel to their experts, in the model's ``dtype`` or in "fp8" (``fp8_dispatch``).
+    ``tied``: the embedding is also the scores' matrix, as in GPT-2 and GPT-3. Raises UsageError."""
 
     layers: int
     hidden: int
@@ -49,6 +52,8 @@ class GPTSize:
     top_k: int = 0
     expert_ffn: int = 0
     capacity: float = 1.0
+    tied: bool = False
+    dispatch: str = "dtype"
 
     def __post_init__(self) -> None:
         self._check_experts()
@@ -61,9 +66,15 @@ class GPTSize:
 
     def _check_experts(self) -> None:
         if not self.experts:
-            if self.top_k or self.expert_ffn:
-                raise UsageError("top_k and expert_ffn are those of experts, and there are none.", "Say experts=8.")
+            if self.top_k or self.expert_ffn or self.dispatch != "dtype":
+                told = "top_k, expert_ffn and dispatch are those of experts, and there are none."
+                raise UsageError(told, "Say experts=8.")
             return
+        if self.dispatch not in ("dtype", "fp8"):
+            raise UsageError(f"There is no dispatch {self.dispatch!r}.", 'Choose "dtype" or "fp8".')
+        if self.dispatch == "fp8" and self.hidden % TILE:
+            told = f"FP8 dispatch scales {TILE} numbers at a time, which does not divide hidden = {self.hidden}."
+            raise UsageError(told, f"Choose a multiple of {TILE}.")
         if not self.expert_ffn:
             object.__setattr__(self, "expert_ffn", 4 * self.hidden)
         for name in ("experts", "top_k", "expert_ffn"):
@@ -80,7 +91,8 @@ class Grid:
     gradients, too, 3 the weights, too. ``micro_batch``: sequences of one. ``recompute``: "none", "selective" (the core
     of attention) or "full" (every layer). ``overlap``: the data-parallel sum runs under the last backward passes; with
     ``zero`` 3 the next layer is gathered while one computes. ``ep``: so many of a stage's ranks share the experts.
-    Raises UsageError."""
+    ``layout``: layers of each chunk, in the model's order (Megatron Core's ``pipeline_model_parallel_layout``); empty
+    for equal chunks, of which the first ones have one more where they cannot be equal. Raises UsageError."""
 
     dp: int = 1
     tp: int = 1
@@ -92,6 +104,7 @@ class Grid:
     sequence_parallel: bool = False
     overlap: bool = False
     ep: int = 1
+    layout: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         for name in (*AXES, "micro_batch", "ep"):
@@ -105,6 +118,8 @@ class Grid:
             )
         if self.zero not in (0, 1, 2, 3):
             raise UsageError(f"ZeRO has no stage {self.zero!r}.", "Choose 0, 1, 2 or 3.")
+        for layers in self.layout:
+            _counts("each number of layout", layers)
 
     @property
     def ranks(self) -> int:
@@ -137,12 +152,23 @@ class Grid:
             first, part = stage * each, rank % each % self.ep
             near = range(rank - part, rank - part + self.ep)
             return tuple(near if axis == "ep" else range(first + part, first + each, self.ep))
-        return tuple(self.rank(tensor, replica, i) for i in range(self.pp))
+        ends = (0, self.pp - 1) if axis == "embedding" else ()
+        if ends and stage not in ends:
+            return (rank,)
+        return tuple(self.rank(tensor, replica, i) for i in sorted({*ends} or range(self.pp)))
 
 
-def check(model: GPTSize, grid: Grid, chunks: int, micro_batches: int, schedule: str = "interleaved") -> None:
-    """Raise UsageError where the model cannot be divided so. Only equal parts are: then ranks of a stage do the same,
-    and so do stages."""
+def layers_of_chunks(model: GPTSize, grid: Grid, places: int) -> list[int]:
+    """How many layers each of ``places`` chunks has, in the model's order."""
+    each, more = divmod(model.layers, places)
+    return list(grid.layout) or [each + (at < more) for at in range(places)]
+
+
+def check(
+    model: GPTSize, grid: Grid, chunks: int, micro_batches: int, schedule: str = "interleaved", alike: bool = True
+) -> None:
+    """Raise UsageError where the model cannot be divided so. ``alike``: ranks of a group must have equal parts, so that
+    one of them can be recorded in place of all; otherwise heads, vocabulary and positions may be cut unequally."""
     if grid.ranks > MOST_RANKS:
         raise UsageError(f"{grid.ranks:,} ranks are more than can be simulated here.", f"At most {MOST_RANKS:,}.")
     _counts("chunks", chunks)
@@ -154,21 +180,39 @@ def check(model: GPTSize, grid: Grid, chunks: int, micro_batches: int, schedule:
     if model.experts and grid.tp > 1 and not grid.sequence_parallel:
         told = "With experts each tensor rank has tokens of its own."
         raise UsageError(told, "Choose sequence_parallel=True where tp is above 1.")
-    for what, n, axis, parts in (
-        ("heads", model.heads, "tp", grid.tp),
-        ("vocab", model.vocab, "tp", grid.tp),
-        ("seq", model.seq, "cp", grid.cp),
-        ("seq", model.seq, "cp times tp (of sequence_parallel)", grid.cp * grid.tp if grid.sequence_parallel else 1),
-        ("layers", model.layers, "pp times chunks", grid.pp * chunks),
-        ("experts", model.experts, "ep", grid.ep),
-    ):
-        if n % parts:
-            raise UsageError(f"{axis} = {parts} does not divide {what} = {n}.", f"Choose a divisor of {n}.")
+    _check_parts(model, grid, alike)
+    _check_layers(model, grid, grid.pp * chunks)
     if grid.zero == 3 and schedule.startswith("zb"):
         told = f"{schedule} splits the backward pass, and with zero=3 a layer is whole only once in it."
         raise UsageError(told, 'Choose "interleaved", or zero up to 2.')
     if chunks > 1 and grid.pp == 1:
         raise UsageError(f"{chunks} chunks need a pipeline, and pp is 1.", "Choose chunks=1, or pp above 1.")
+
+
+def _check_parts(model: GPTSize, grid: Grid, alike: bool) -> None:
+    both = grid.cp * grid.tp if grid.sequence_parallel else 1
+    for what, n, axis, parts, must in (
+        ("heads", model.heads, "tp", grid.tp, alike),
+        ("vocab", model.vocab, "tp", grid.tp, alike),
+        ("seq", model.seq, "cp", grid.cp, alike),
+        ("seq", model.seq, "cp times tp (of sequence_parallel)", both, True),
+        ("experts", model.experts, "ep", grid.ep, True),
+    ):
+        if n % parts and must:
+            raise UsageError(f"{axis} = {parts} does not divide {what} = {n}.", f"Choose a divisor of {n}.")
+        if 0 < n < parts:
+            raise UsageError(f"{axis} = {parts} is more than {what} = {n}.", f"Choose at most {n}.")
+
+
+def _check_layers(model: GPTSize, grid: Grid, places: int) -> None:
+    if places > model.layers:
+        told = f"pp times chunks = {places} is more than layers = {model.layers}."
+        raise UsageError(told, f"Each chunk has a layer: choose at most {model.layers}.")
+    if grid.layout and (len(grid.layout), sum(grid.layout)) != (places, model.layers):
+        told = (
+            f"layout has {sum(grid.layout)} layers in {len(grid.layout)} chunks, and the model {model.layers} layers."
+        )
+        raise UsageError(told, f"Give {places} numbers that add up to {model.layers}.")
 
 
 def _counts(name: str, value: object) -> None:

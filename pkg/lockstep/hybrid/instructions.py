@@ -95,14 +95,17 @@ def last_passes(acts: Sequence[Act]) -> dict[int, Instruction]:
     return {act.chunk: act for act in acts if isinstance(act, (Backward, BackwardWeights))}
 
 
-def labelled(acts: Sequence[Act], stage: int, stages: int, chunks: int, overlap: bool) -> list[Step]:
+def labelled(
+    acts: Sequence[Act], stage: int, stages: int, chunks: int, overlap: bool, layers: Sequence[int]
+) -> list[Step]:
     """The acts as steps of a tape: which of them cost the same. The first pass of a chunk may make what later ones
-    find, and the last one starts the sum of its gradients, if it overlaps."""
+    find, and the last one starts the sum of its gradients, if it overlaps. ``layers``: of each chunk of all stages."""
     steps, begun, lasts = [], set[tuple[str, int]](), last_passes(acts) if overlap else {}
     for act in acts:
         inner = act.message if isinstance(act, (Post, Await)) else act
         chunk = inner.chunk
-        kind: tuple[Hashable, ...] = (type(act).__name__, role(place(chunk, stage, stages), stages * chunks))
+        at = place(chunk, stage, stages)
+        kind: tuple[Hashable, ...] = (type(act).__name__, role(at, stages * chunks), layers[at])
         if inner is not act:
             kind += (type(inner).__name__,)
         elif isinstance(act, Instruction):

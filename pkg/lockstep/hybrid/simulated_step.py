@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from lockstep.comm.operation import Operation
 from lockstep.events import Trace
-from lockstep.hybrid.grid import AXES, GROUPS, GPTSize, Grid, check
+from lockstep.hybrid.grid import AXES, GROUPS, GPTSize, Grid, check, layers_of_chunks
 from lockstep.hybrid.instructions import labelled, program, role
 from lockstep.hybrid.worker import GridWorker
 from lockstep.machines import Cluster
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from lockstep.show.timeline import Timeline
 
 BUILD = "build"
+COUNTED_AS = {"edp": "dp", "embedding": "pp"}  # groups whose waits count as another axis's
 ENDLESS = 10**18  # bytes of a device while recording: what does not fit is told with the result
 HOST_TIMEOUT = 600.0  # seconds of host time for the recording
 
@@ -48,7 +49,8 @@ class SimulatedStep(Result):
     stands_for: by rank, the player that did the same in its place.
     parts: where the time of an average rank went, in seconds: "compute"; "tp", "cp", "ep" and "dp", waiting for
         communication on these axes ("dp" has the sums of the experts' gradients, too); "pp", waiting while a message of
-        the pipeline was on its way; "bubble", waiting for other stages and for the end. They add up to ``time``.
+        the pipeline, or the sum of a tied embedding, was on its way; "bubble", waiting for other stages and for the
+        end. They add up to ``time``.
     flops: of all ranks together."""
 
     stands_for: Sequence[int] = ()
@@ -89,7 +91,8 @@ def simulate_step(
     check(model, grid, chunks, micro_batches, schedule)
     cluster = the_cluster(on)
     segments = record(model, grid, chunks, micro_batches, cluster, schedule)
-    played = play(segments, cast(segments, grid, chunks, micro_batches, cluster, schedule), cluster)
+    layers = layers_of_chunks(model, grid, grid.pp * chunks)
+    played = play(segments, cast(segments, grid, layers, micro_batches, cluster, schedule), cluster)
     return told(played, grid, cluster)
 
 
@@ -102,26 +105,32 @@ def record(
     """The segments of all instructions of this step. They depend on the number of layers in a chunk, on the sizes of
     the groups and on the device, not on pp or on the network."""
     stages = min(3, grid.pp * chunks)
-    part = replace(model, layers=stages * model.layers // (grid.pp * chunks))
     few = min(micro_batches, 3 if grid.overlap else 2)
     alike = replace(cluster, unequal=(), jitter=None, device=replace(cluster.device, memory=ENDLESS))
-    recorded_ = run(
-        record_stage, part, grid, stages, few, schedule, ranks=stages, on=alike, fake=True, timeout=HOST_TIMEOUT
-    )
-    return {key: segment for of_stage in recorded_.values for key, segment in of_stage.items()}
+    found = dict[Hashable, Segment]()
+    for each in sorted({*layers_of_chunks(model, grid, grid.pp * chunks)}):
+        part, even = replace(model, layers=stages * each), replace(grid, layout=())
+        recorded_ = run(
+            record_stage, part, even, stages, few, schedule, ranks=stages, on=alike, fake=True, timeout=HOST_TIMEOUT
+        )
+        found |= {key: segment for of_stage in recorded_.values for key, segment in of_stage.items()}
+    return found
 
 
 def record_stage(model: GPTSize, grid: Grid, stages: int, micro_batches: int, schedule: str) -> Segments:
     """On a rank: the segments of its stage."""
     with recorded() as tape:
-        sizes = {axis: stages if axis == "pp" else len(grid.group(axis, 0)) for axis in GROUPS}
         stage = tape.rank
-        groups = {axis: tape.group(axis, stage if axis == "pp" else 0, sizes[axis]) for axis in GROUPS}
+        sizes = {axis: len(grid.group(axis, 0)) for axis in GROUPS} | {"pp": stages}
+        seats = dict.fromkeys(GROUPS, 0) | {"pp": stage, "embedding": min(stage, sizes["embedding"] - 1)}
+        groups = {axis: tape.group(axis, seats[axis], sizes[axis]) for axis in GROUPS}
         made: list[GridWorker] = []
-        tape.record((BUILD, role(stage, stages)), lambda: made.append(GridWorker(model, grid, 1, groups)))
+        layers = layers_of_chunks(model, grid, stages)
+        built = BUILD, role(stage, stages), layers[stage]
+        tape.record(built, lambda: made.append(GridWorker(model, grid, 1, groups)))
         worker = made[0]
         acts = worker.prepare(stream(schedule, stage, stages, micro_batches), micro_batches)
-        for act, step in zip(acts, labelled(acts, stage, stages, 1, grid.overlap), strict=True):
+        for act, step in zip(acts, labelled(acts, stage, stages, 1, grid.overlap, layers), strict=True):
             tape.record(step.key, lambda act=act: worker.act(act))  # type: ignore[misc]
         return tape.segments()
 
@@ -130,16 +139,21 @@ def record_stage(model: GPTSize, grid: Grid, stages: int, micro_batches: int, sc
 
 
 def cast(
-    segments: Segments, grid: Grid, chunks: int, micro_batches: int, cluster: Cluster, schedule: str = "interleaved"
-) -> Cast:
+    segments: Segments, grid: Grid, layers: Sequence[int], micro_batches: int, cluster: Cluster,
+    schedule: str = "interleaved",
+) -> Cast:  # fmt: skip
+    """``layers``: of each chunk, in the model's order."""
+    chunks = len(layers) // grid.pp
+
     def instructions(stage: int) -> list[Step]:
         acts = program(stream(schedule, stage, grid.pp, micro_batches, chunks), chunks)
-        return labelled(acts, stage, grid.pp, chunks, grid.overlap)
+        return labelled(acts, stage, grid.pp, chunks, grid.overlap, layers)
 
     def held(rank: int) -> Bytes:
         stage = grid.seat(rank)[2]
-        roles = [role(place(c, stage, grid.pp), grid.pp * chunks) for c in range(chunks)]
-        return sum((segments[BUILD, r].held.change for r in roles[1:]), segments[BUILD, roles[0]].held.change)
+        places = [place(c, stage, grid.pp) for c in range(chunks)]
+        first, *others = (segments[BUILD, role(at, grid.pp * chunks), layers[at]].held.change for at in places)
+        return sum(others, first)
 
     return Cast(
         stands_for(grid, cluster), lambda rank: instructions(grid.seat(rank)[2]), lambda r, axis: grid.group(axis, r),
@@ -149,14 +163,17 @@ def cast(
 
 def stands_for(grid: Grid, cluster: Cluster) -> list[int]:
     """By rank, the lowest that does the same at the same time. Two tensor seats (or replicas) are alike if exchanging
-    them changes nothing: all their ranks are equal, and have their groups on as many nodes in the same way. Where a
-    replica is different and shares its sequence with others, all replicas play for themselves."""
-    different = {r for u in cluster.differences(grid.ranks) for r in u.ranks}
-    alone = set(range(grid.ranks)) if cluster.jitter else different
+    them changes nothing: all their ranks are equal, or different in the same way, and have their groups on as many
+    nodes in the same way. Where a replica is different and shares its sequence with others, all replicas play for
+    themselves."""
+    differences = cluster.differences(grid.ranks)
+    at_links = {r for u in differences for r in u.ranks if len(u.ranks) == 2}
+    alone = set(range(grid.ranks)) if cluster.jitter else at_links
+    own = {r: tuple((u.what, u.value) for u in differences if u.ranks == (r,)) for u in differences for r in u.ranks}
     of_tensor, of_replica = defaultdict[int, list[Hashable]](list), defaultdict[int, list[Hashable]](list)
     for rank in range(grid.ranks):
         tensor, replica, _ = grid.seat(rank)
-        sits = rank if rank in alone else surroundings(grid, cluster, rank)
+        sits = rank if rank in alone else (own.get(rank, ()), surroundings(grid, cluster, rank))
         of_tensor[tensor].append(sits)
         of_replica[replica].append(sits)
     tensors, replicas = first_alike(of_tensor), first_alike(of_replica)
@@ -177,7 +194,7 @@ def first_alike(by_seat: Mapping[int, Sequence[Hashable]]) -> dict[int, int]:
 def surroundings(grid: Grid, cluster: Cluster, rank: int) -> Hashable:
     """How a rank's groups lie on the nodes, and whether its pipeline neighbours are inside."""
     shapes = []
-    for axis in ("tp", "cp", "dp", "ep", "edp"):
+    for axis in ("tp", "cp", "dp", "ep", "edp", "embedding"):
         nodes = Counter(cluster.node(r) for r in grid.group(axis, rank))
         shapes.append((nodes[cluster.node(rank)], tuple(sorted(nodes.values()))))
     stages = grid.group("pp", rank)
@@ -217,7 +234,7 @@ def parts_of(played: Played, times: Mapping[int, int], ranks: int) -> dict[str, 
     for event in played.trace.of_kind("compute"):
         spent["compute"] += event.duration * times[event.rank] / ranks
     for operation in played.operations:
-        axis = "dp" if operation.group_name == "edp" else operation.group_name
+        axis = COUNTED_AS.get(operation.group_name, operation.group_name)
         spent[axis] += under_way(operation) * times[operation.rank] / ranks
     return {**spent, "bubble": played.time - sum(spent.values())}
 

@@ -3,7 +3,8 @@
     message      without sequence parallelism every rank of a tensor group has the whole activation: each sends its 1/tp
                  of it to its peer of the next stage, and they gather it there, inside the node
                  (Narayanan et al., SC 2021, arXiv:2104.04473, section 4.1)
-    loss         each micro-batch counts 1/(m·dp·cp) of its mean, so that the sum of all gradients is that of the mean
+    loss         each micro-batch counts 1/(m·dp) of its mean, and a rank's positions their part of cp of that, so that
+                 the sum of all gradients is that of the mean
 
 The same worker runs on ranks, with data or without, and on tape.
 """
@@ -12,11 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from math import prod
 from typing import overload
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
+from torch.nn import functional as F
 
 from lockstep.hybrid.chunk_state import ChunkState
 from lockstep.hybrid.gpt_chunk import GPTChunk, Groups, loss_of
@@ -45,6 +48,7 @@ from lockstep.pipeline.instructions import (
 from lockstep.pipeline.schedule_costs import part
 from lockstep.pipeline.worker import Message, PipelineWorker
 from lockstep.tensor_parallel.dropout import Streams
+from lockstep.tensor_parallel.f_and_g import share
 
 
 class MicroBatches(Sequence[Tensor]):
@@ -53,9 +57,8 @@ class MicroBatches(Sequence[Tensor]):
 
     def __init__(self, model: GPTSize, grid: Grid, micro_batches: int, replica: int, shift: int) -> None:
         self.model, self.b, self.m, self.data = model, grid.micro_batch, micro_batches, replica // grid.cp
-        part = model.seq // grid.cp
-        begin = replica % grid.cp * part + shift
-        self.mine = slice(begin, begin + part)
+        mine = share(model.seq, grid.cp, replica % grid.cp)
+        self.mine = slice(mine.start + shift, mine.stop + shift)
 
     def __len__(self) -> int:
         return self.m
@@ -83,7 +86,9 @@ class GridWorker(PipelineWorker):
         places = [place(c, stage, stages) for c in range(chunks)]
         parts = [GPTChunk(model, grid, at, stages * chunks, groups, streams) for at in places]
         self.states = [ChunkState(part, self.groups, grid) for part in parts]
-        length = model.seq // grid.cp // (grid.tp if grid.sequence_parallel else 1)
+        mine = share(model.seq, grid.cp, self.replica % grid.cp)
+        self.positions = mine.stop - mine.start
+        length = self.positions // (grid.tp if grid.sequence_parallel else 1)
         self.whole = (grid.micro_batch, length, model.hidden)
         super().__init__(parts, [self.whole[1:]] * chunks, self._loss, None, groups["pp"], stash=False)
         self.travelling: dict[Instruction, tuple[dist.Work, Tensor]] = {}
@@ -151,27 +156,35 @@ class GridWorker(PipelineWorker):
 
     def message(self, step: Step) -> Message:
         if isinstance(step, RECEIVES):
-            n = self.whole[0] * self.whole[1] * self.whole[2] // self.pieces
             back = isinstance(step, ReceiveActivation)
             peer = (self.stage + (-1 if back else 1)) % self.stages
-            return Message(self.like.new_empty(n), peer, 0 if back else 1, receives=True)
+            return Message(self.like.new_empty(self.piece), peer, 0 if back else 1, receives=True)
         message = super().message(step)
-        return message._replace(tensor=message.tensor.flatten().chunk(self.pieces)[self.tensor % self.pieces])
+        flat, numbers = message.tensor.flatten(), self.piece * self.pieces
+        if len(flat) < numbers:
+            flat = F.pad(flat, (0, numbers - len(flat)))
+        return message._replace(tensor=torch.split(flat, self.piece)[self.tensor % self.pieces])
 
     @property
     def pieces(self) -> int:
         """In how many of them an activation travels that all ranks of the tensor group have."""
         return 1 if self.grid.sequence_parallel else self.grid.tp
 
+    @property
+    def piece(self) -> int:
+        """Numbers of a piece; the last one may be padded."""
+        return -(-prod(self.whole) // self.pieces)
+
     def gathered(self, piece: Tensor) -> Tensor:
         if self.pieces == 1:
             return piece.view(self.whole)
-        whole = piece.new_empty(self.whole)
-        dist.all_gather_into_tensor(whole.view(-1), piece, group=self.groups["tp"])
-        return whole
+        whole: Tensor = piece.new_empty(self.pieces * len(piece))
+        dist.all_gather_into_tensor(whole, piece, group=self.groups["tp"])
+        return whole[: prod(self.whole)].view(self.whole)
 
     def _loss(self, scores: Tensor, targets: Tensor) -> Tensor:
-        return loss_of(scores, targets, self.model.vocab, self.groups["tp"]) / self.grid.replicas
+        parts = self.grid.dp * self.model.seq / self.positions
+        return loss_of(scores, targets, self.model.vocab, self.groups["tp"]) / parts
 
 
 def groups_of(grid: Grid) -> dict[str, dist.ProcessGroup]:

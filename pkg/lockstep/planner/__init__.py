@@ -17,6 +17,7 @@ Read in this order:
     communication   seconds of a collective on the levels of a cluster
     memory          bytes on the fullest GPU, by kind
     step            the parts of a training step, added up
+    two_kinds       a pipeline on GPUs of two kinds, and unequal shares
     search          all plans that can be meant, the best first
     infeasible      the first reason why a plan cannot run
     invoice         days and dollars, with failures and checkpoints

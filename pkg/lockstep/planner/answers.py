@@ -11,6 +11,7 @@ from typing import Any
 from lockstep.errors import UsageError
 from lockstep.planner import plans
 from lockstep.planner.clusters import PRECISIONS
+from lockstep.planner.communication import DISPATCHED
 from lockstep.planner.invoice import Invoice, invoice
 from lockstep.planner.models import guess, whole
 from lockstep.planner.plans import RECOMPUTE, Job, Plan
@@ -41,8 +42,9 @@ class Answer:
         data = {
             "model": self.job.model.name, "parameters": self.job.model.parameters, "cluster": self.job.cluster.name,
             "gpus": self.job.cluster.gpus, "batch": self.job.batch, "seq": self.job.model.seq,
-            "precision": self.job.precision, "stack": self.stack.name, "searched": self.found.searched,
-            "seconds": self.seconds, "plans": [described(self.job, found, self.price) for found in self.found.best],
+            "precision": self.job.precision, "dispatch": self.job.dispatch, "stack": self.stack.name,
+            "searched": self.found.searched, "seconds": self.seconds,
+            "plans": [described(self.job, found, self.price) for found in self.found.best],
         }  # fmt: skip
         return data | ({"invoice": self.invoice.to_json()} if self.invoice else {})
 
@@ -78,7 +80,7 @@ def plan(
 
 
 def checked(job: Job) -> None:
-    """Raises UsageError for a precision that there is not, or that these GPUs have not."""
+    """Raises UsageError for a precision that there is not, or that these GPUs have not; and likewise for a dispatch."""
     if job.precision not in PRECISIONS:
         raise UsageError(
             f"There is no precision {job.precision!r}.{guess(job.precision, PRECISIONS)}",
@@ -89,6 +91,14 @@ def checked(job: Job) -> None:
             f"{job.cluster.gpu.name} has no {job.precision.upper()}.",
             "Take bf16, or GPUs that have it: dgx-h100 has FP8, dgx-b200 FP8 and FP4.",
         )
+    if job.dispatch not in DISPATCHED:
+        raise UsageError(
+            f"There is no dispatch {job.dispatch!r}.{guess(job.dispatch, tuple(DISPATCHED))}", "Choose bf16 or fp8."
+        )
+    if job.dispatch == "fp8" and not job.model.experts:
+        raise UsageError("FP8 dispatch is of tokens on their way to experts, and this model has none.", "Leave it out.")
+    if job.dispatch == "fp8" and not job.cluster.gpu.fp8:
+        raise UsageError(f"{job.cluster.gpu.name} has no FP8.", "Leave out --dispatch, or take dgx-h100, say.")
 
 
 def default_batch(gpus: int, seq: int) -> int:
@@ -195,6 +205,7 @@ def table(answer: Answer) -> Table:
     caption = (
         f"{job.model.name}, {job.model.parameters / 1e9:,.1f} billion parameters, on {job.cluster.gpus:,} GPUs of "
         f"{job.cluster.name}: {job.batch:,} sequences of {job.model.seq:,} tokens, {job.precision}, "
+        f"{'FP8 dispatch, ' if job.dispatch == 'fp8' else ''}"
         f"{answer.stack.name}. {answer.found.searched:,} plan{'' if answer.found.searched == 1 else 's'} in "
         f"{answer.seconds:.2f} s."
     )

@@ -7,6 +7,10 @@ puts on its wires, with n bytes of the whole tensor on each:
     all-gather, reduce-scatter    (K-1)/K·n
     all-to-all                    (K-1)/K·n, of which (K-k)/K·n over the network
 
+*FP8 dispatch* (DeepSeek-V3, arXiv:2412.19437, section 3.3.3): tokens on their way to experts, and gradients on their
+way to the same experts in the backward pass, are numbers of 8 bits, and each 128 of them have a scale of 32 bits
+(section 3.3.2). The way back, the combine, stays in bfloat16, forward and backward.
+
 Between domains the k GPUs of each share the work, every one with its own network card: the network has 1/k of the
 bytes. Link rates are those that were measured (``clusters``); a call costs as much as a short one.
 """
@@ -21,6 +25,8 @@ from lockstep.planner.clusters import Cluster
 # long ones up to 90 µs more than their bytes until all of its pipeline is busy, and 420 µs on 4 nodes whatever they are
 # (the "4-node example" of the same table takes 100 µs). All-gather and reduce-scatter take half.
 CALL, FILL, FILLED_AT, FAR_CALL = 45e-6, 90e-6, 8 * 2**20, 420e-6
+DISPATCHED = {"bf16": 2.0, "fp8": 1.0 + 4 / 128}  # bytes of a number on its way to an expert
+COMBINED = 2.0  # and back
 MESSAGE = 8e-6  # seconds until a message's kernel runs; estimate
 
 

@@ -219,6 +219,17 @@ def expert_mlp(on: Machine, model: Model, micro: int, tp: int, cp: int, ep: int,
     return routed + _shared(on, model, micro, tp, cp) if model.shared_experts else routed
 
 
+@lru_cache(maxsize=20_000)
+def dispatch_casts(on: Machine, model: Model, micro: int, tp: int, cp: int) -> Seconds:
+    """FP8 dispatch where products are in bfloat16: tokens are brought into 8 bits before they leave, and back into 16
+    where they arrive; backward their gradients. In 8 bits the products need the same cast, which is counted there."""
+    if on.precision != "bf16":
+        return Seconds()
+    T, h = micro * model.seq / cp / tp, model.hidden
+    rows = T * model.top_k
+    return Seconds(passes(on, 3 * h * (T + rows), 2), passes(on, 3 * h * 2 * rows, 2))
+
+
 def _shared(on: Machine, model: Model, micro: int, tp: int, cp: int) -> Seconds:
     T, h, f = micro * model.seq / cp, model.hidden, model.shared_experts * model.expert_ffn / tp
     up = 2 if model.gated else 1

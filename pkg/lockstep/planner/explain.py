@@ -27,7 +27,7 @@ def _lines(answer: Answer, found: Estimate) -> Iterator[str]:
         ("bubble", found.bubble, f"(p-1)/v of a micro-batch: p={p.pp}, v={p.vp} (arXiv:2104.04473, section 2.2)"),
         ("tensor parallel", found.communication["tp"], _where(answer, p.tp, 1)),
         ("context parallel", found.communication["cp"], _where(answer, p.cp, p.tp)),
-        ("expert parallel", found.communication["ep"], _where(answer, p.ep, 1)),
+        ("expert parallel", found.communication["ep"], _where(answer, p.ep, 1) + _dispatched(answer)),
         ("pipeline messages", found.communication["pp"], "to the next stage and back, in tp parts"),
         (
             "data parallel",
@@ -60,6 +60,13 @@ def _lines(answer: Answer, found: Estimate) -> Iterator[str]:
     )
     yield f"Stack {stack.name}: {stack.changes}. Calibrated on: {stack.calibrated}."
     yield "`lockstep bench plan` shows how far such predictions were off; docs/plan.md says what is not modelled."
+
+
+def _dispatched(answer: Answer) -> str:
+    if answer.job.dispatch == "bf16":
+        return ""
+    each = communication.DISPATCHED[answer.job.dispatch]
+    return f", {each:.3g} bytes of a number to the experts, {communication.COMBINED:.0f} back (arXiv:2412.19437, 3.3.3)"
 
 
 def _where(answer: Answer, size: int, stride: int) -> str:

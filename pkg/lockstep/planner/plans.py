@@ -53,12 +53,14 @@ AXES = tuple(Plan._fields)
 @hashed_once
 @dataclass(frozen=True)
 class Job:
-    """What is planned: a model's step on a cluster. ``batch``: sequences of ``model.seq`` tokens in a step."""
+    """What is planned: a model's step on a cluster. ``batch``: sequences of ``model.seq`` tokens in a step.
+    ``dispatch``: how tokens travel to their experts, "bf16" or "fp8" (``communication``)."""
 
     model: Model
     cluster: Cluster
     batch: int
     precision: str = "bf16"
+    dispatch: str = "bf16"
 
     @property
     def tokens(self) -> int:

@@ -116,7 +116,7 @@ def _stages(plan: Plan, fixed: Fixed, stack: Stack) -> Sequence[int]:
 def divisions(job: Job, fixed: Fixed) -> Sequence[Divided]:
     """Every legal division among GPUs, each with the values of vp that it can have, in order. They are the same in all
     precisions."""
-    return _divisions(replace(job, precision="bf16"), tuple(sorted(fixed.items())))
+    return _divisions(replace(job, precision="bf16", dispatch="bf16"), tuple(sorted(fixed.items())))
 
 
 @lru_cache(maxsize=256)

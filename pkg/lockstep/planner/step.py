@@ -153,7 +153,7 @@ def _layers(on: Machine, job: Job, p: Plan) -> list[tuple[_Layer, int]]:
     numbers = ((True, moe), (False, job.model.all_layers - moe))
     return [
         (_layer_of(on, job.model, job.cluster, _Local(p.micro_batch, p.tp, p.cp, p.ep if kind else 1, p.recompute,
-                   p.sequence_parallel), kind), number)
+                   p.sequence_parallel, job.dispatch), kind), number)
         for kind, number in numbers if number
     ]  # fmt: skip
 
@@ -167,17 +167,20 @@ class _Local(NamedTuple):
     ep: int
     recompute: str
     divided: bool
+    dispatch: str
 
 
 @lru_cache(maxsize=50_000)
 def _layer_of(on: Machine, model: Model, cluster: Cluster, local: _Local, moe: bool) -> _Layer:
-    micro, tp, cp, ep, recompute, divided = local
+    micro, tp, cp, ep, recompute, divided, dispatch = local
     r = tp if divided else 1
     stack = on.stack
     work = compute.attention(on, model, micro, tp, cp, r)
     work += (
         compute.expert_mlp(on, model, micro, tp, cp, ep, r) if moe else compute.dense_mlp(on, model, micro, tp, cp, r)
     )
+    if moe and dispatch == "fp8":
+        work += compute.dispatch_casts(on, model, micro, tp, cp)
     cheap = work.pointwise + stack.recomputed_matmul * work.matmul / 3 if stack.flash else work.core
     again = {"none": 0.0, "full": work.forward, "selective": cheap}[recompute]
     twice = 3 if recompute == "full" else 2  # collectives forward, backward, and where the forward pass is repeated
@@ -185,12 +188,17 @@ def _layer_of(on: Machine, model: Model, cluster: Cluster, local: _Local, moe: b
     one = communication.collective(cluster, n, tp, 1, not divided) * (2 if divided else 1)
     tensor = (1 if moe else 2) * twice * one * (1 - stack.overlap_tensor)
     context = _context(model, cluster, local, work.core if stack.overlap_data else 0.0)
-    sent = n / tp * model.top_k / stack.expert_wire
-    experts = 2 * twice * communication.all_to_all(cluster, sent, ep, 1, model.top_k) * (1 - stack.overlap_experts)
-    if not moe:
-        experts = 0.0
+    experts = twice * _exchange(cluster, model, n / tp / 2, ep, dispatch, stack) if moe else 0.0
     busy = work.forward + work.backward + again + tensor + context + experts
     return _Layer(work, again, tensor, context, experts, _waits(on, model, cluster, local, moe, busy))
+
+
+def _exchange(cluster: Cluster, model: Model, numbers: float, ep: int, dispatch: str, stack: Stack) -> float:
+    """Exposed seconds in which so many ``numbers`` of tokens go to their experts and come back."""
+    each = (communication.DISPATCHED[dispatch], communication.COMBINED)
+    sent = [nbytes * numbers * model.top_k / stack.expert_wire for nbytes in each]
+    both = sum(communication.all_to_all(cluster, nbytes, ep, 1, model.top_k) for nbytes in sent)
+    return both * (1 - stack.overlap_experts)
 
 
 def _context(model: Model, cluster: Cluster, local: _Local, hidden: float) -> float:

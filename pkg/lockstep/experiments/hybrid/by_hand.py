@@ -21,7 +21,7 @@ from functools import cache
 from itertools import product
 from typing import NamedTuple
 
-from lockstep.hybrid.grid import GPTSize, Grid
+from lockstep.hybrid.grid import GPTSize, Grid, layers_of_chunks
 from lockstep.hybrid.published_steps import MACHINE, hardware_flops
 from lockstep.hybrid.simulated_step import Segments, SimulatedStep, cast, record, told
 from lockstep.machines import Cluster
@@ -94,7 +94,8 @@ def simulated(batch: int = BATCH, chunks: int = 1, on: Cluster = MACHINE) -> Sim
     """All layers recomputed, on A100 as programs reach them: ``simulate_step``, whose instructions are recorded once
     for all batches."""
     segments = recorded(chunks)
-    return told(play(segments, cast(segments, GRID, chunks, batch, on), on), GRID, on)
+    layers = layers_of_chunks(GPT3, GRID, PP * chunks)
+    return told(play(segments, cast(segments, GRID, layers, batch, on), on), GRID, on)
 
 
 @cache

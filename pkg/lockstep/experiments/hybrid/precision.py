@@ -2,7 +2,7 @@
 
     gradients    weights in bfloat16, and their gradients summed in bfloat16 or in float32
     products     in bfloat16 or in 8 bits, from a copy of the weights that is cast for each
-    dispatch     tokens on their way to experts, in bfloat16 or in 8 bits
+    dispatch     tokens on their way to experts, in bfloat16 or in 8 bits; they come back in bfloat16
 
 By the planner for whole steps, and on the virtual cluster piece by piece.
 """
@@ -16,10 +16,14 @@ from typing import NamedTuple
 import torch
 import torch.distributed as dist
 
+from lockstep.hybrid.grid import GPTSize, Grid
+from lockstep.hybrid.simulated_step import simulate_step
 from lockstep.planner import clusters, models, stacks
 from lockstep.planner.answers import described
+from lockstep.planner.communication import COMBINED, DISPATCHED
 from lockstep.planner.plans import Job
 from lockstep.planner.search import search
+from lockstep.planner.step import Estimate
 from lockstep.tables import Table
 from lockstep.tally import counted
 from lockstep.worlds import run
@@ -68,6 +72,8 @@ class Piece(NamedTuple):
 
 
 RANKS, WIDTH, TOKENS, CHOICES = 16, 7168, 4096, 8
+MIXTURE = GPTSize(2, WIDTH, 56, 1024, 1024, 0.0, "flash", "bfloat16", 64, CHOICES, 2048)
+OF_DEEPSEEK: dict[str, int | str | bool] = {"tp": 2, "pp": 8, "vp": 4, "ep": 64}  # a user's: docs/plan.md
 
 
 def piece(name: str) -> Piece:
@@ -105,6 +111,27 @@ PIECES: Mapping[str, tuple[Callable[[torch.dtype], None], int, torch.dtype, torc
     "a matrix product": (product_of, 2 * WIDTH * WIDTH, torch.bfloat16, torch.float8_e4m3fn),
     "dispatch of tokens to experts": (dispatched, TOKENS * CHOICES * WIDTH, torch.bfloat16, torch.float8_e4m3fn),
 }
+
+
+def dispatched_step(dispatch: str) -> tuple[Estimate, float]:
+    """DeepSeek-V3 on 1,024 H100 by plan, with products in FP8; and seconds in which an average rank waits for experts
+    in a simulated step of two layers of its width, ep 16, in two nodes."""
+    job = Job(models.find("deepseek-v3", 4096), clusters.find("dgx-h100 x 128"), 8192, "fp8", dispatch)
+    planned = search(job, stacks.STACKS["bridge-25"], OF_DEEPSEEK, top=1).best[0]
+    model = replace(MIXTURE, dispatch="fp8" if dispatch == "fp8" else "dtype")
+    return planned, simulate_step(model, Grid(dp=RANKS, ep=RANKS), on="dgx-h100").parts["ep"]
+
+
+def dispatch_table() -> Table:
+    rows = []
+    for dispatch in counted(tuple(DISPATCHED), "Simulating", each=3.0):
+        planned, waited = dispatched_step(dispatch)
+        rows.append([
+            f"{dispatch} to experts, bf16 back", f"{DISPATCHED[dispatch]:.2f} + {COMBINED:.0f}",
+            f"{planned.communication['ep']:.1f} s", f"{planned.step_time:.1f} s", f"{waited * 1e3:.1f} ms",
+        ])  # fmt: skip
+    head = ["dispatch", "bytes of a number", "waiting for experts", "step", "simulated: waiting, two layers"]
+    return Table("DeepSeek-V3 on 1,024 H100 by plan, products in FP8; and two layers simulated", head, rows)
 
 
 def pieces_table() -> Table:
