@@ -96,8 +96,9 @@ def test_a_constant_is_no_better_on_the_order_of_plans() -> None:
 
 def test_the_bench_prints_goals_tables_and_large_errors() -> None:
     goals, by_table, by_series, bars, memory, rows = bench.measure("plan", "quick")
-    assert {row["met"] for row in goals.rows} <= {"yes", "no"}
+    assert {row["met"] for row in goals.rows} <= {"yes", "no", "no: the constant meets it"}
     met: dict[Any, Any] = {row["goal"]: row["met"] for row in goals.rows}
+    assert met["figure 11, median [%]"] == "no: the constant meets it"  # it was called met, where 6.9 % take no planner
     assert met["tau, figures 13 to 16, least"] == met["memory, torchtitan, median [%]"] == "yes"
     assert all("constant" in word for word in list(by_table.rows[0])[-2:])
     assert len(by_series.rows) == 17
