@@ -101,7 +101,7 @@ def test_its_colours_have_contrast_in_both_themes(running: Board, browser: Brows
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core comes with the extra site")
     window = Window(browser)
     for address in (running.address, running.place("questions/before")):
-        window.open(address)
+        window.open(address).locator("body[data-drawn], form").first.wait_for()
         for _ in range(2):
             found = axe.Axe().run(window.page, options={"resultTypes": ["violations"]}).response["violations"]
             assert [(one["id"], [node["html"] for node in one["nodes"]][:3]) for one in found] == []

@@ -72,7 +72,8 @@ def status_of(house: House, path: str, data: bytes | None = None) -> tuple[int, 
 def test_a_learner_joins_without_a_token_and_the_board_knows_it(alice: Visitor, house: House) -> None:
     said = alice.run(JOIN)
     assert f"You have joined the board at {house.address}{BOARD}/" in said
-    assert "results wait" not in said
+    assert "You report to" in said
+    assert "results that wait" not in said
     teacher = Visitor(house, "teacher")
     assert teacher.sign_in()[0] == 200
     status, told = teacher.api("GET", f"{BOARD}/state")
@@ -105,7 +106,7 @@ def test_who_has_not_signed_in_sees_the_hubs_form_and_reports_nothing(house: Hou
 
 @pytest.mark.browser
 @pytest.mark.xdist_group("browser")
-def test_signed_in_one_sees_the_page_and_answers_the_questions(house: House, browser: Browser, alice: Visitor) -> None:
+def test_signed_in_one_sees_the_page_and_answers_the_questions(house: House, browser: Browser) -> None:
     from people import person, shot
 
     with person("bob", house, browser) as bob:

@@ -22,6 +22,7 @@ from random import Random
 from statistics import fmean, pvariance
 
 from lockstep.checks.misconceptions import words
+from lockstep.checks.wording import counted
 from lockstep.classroom import answer_table
 from lockstep.classroom.inventory import Question, questions, right
 from lockstep.errors import UsageError
@@ -114,7 +115,7 @@ def report(before: Path, after: Path) -> Iterator[str]:
         raise UsageError(f"Nobody stands in both {before} and {after}.", "Learners need the same code both times.")
     rights = [[right(form, told[learner]) for learner in who] for form, told in (("before", first), ("after", second))]
     alone = [len(told) - len(who) for told in (first, second)]
-    yield f"{len(who)} learners answered both times, {alone[0]} only before, {alone[1]} only after."
+    yield f"{counted(len(who), 'learner')} answered both times, {alone[0]} only before, {alone[1]} only after."
     yield ""
     yield from _table(*rights)
     yield ""
@@ -160,7 +161,7 @@ def _wrong(rows: Sequence[Persistent]) -> Iterator[str]:
 
 def _what_it_cannot_tell(learners: int) -> Iterator[str]:
     percent = 100 * SURE * math.sqrt(0.25 / learners)
-    yield f"With {learners} learners a question's share is uncertain by up to ± {percent:.0f} points (95 %)."
+    yield f"With {counted(learners, 'learner')} a question's share is uncertain by up to ± {percent:.0f} points (95 %)."
     if learners < FEW:
         yield f"No r and no KR-20 below {FEW} learners: they would say nothing."
     elif learners < SMALL:

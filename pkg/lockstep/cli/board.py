@@ -83,7 +83,7 @@ def _status(args: argparse.Namespace) -> int:
     if now is None:
         print("You have joined no board, and nothing is sent.")
         return 0
-    waiting = f"; {len(now.unsent)} results wait for it" if now.unsent else ""
+    waiting = f"; results that wait for it: {len(now.unsent)}" if now.unsent else ""
     print(f"You report to {now.url} as {now.nickname or 'nobody in particular'}{waiting}.")
     return 0
 
@@ -102,10 +102,11 @@ def _inventory(args: argparse.Namespace) -> int:
 
 
 def _export(args: argparse.Namespace) -> int:
+    from lockstep.checks.wording import counted
     from lockstep.classroom.answer_table import export
 
     for path, learners in export(_kept(args), Path(args.export)):
-        print(f"{path}: the answers of {learners} learners")
+        print(f"{path}: the answers of {counted(learners, 'learner')}")
     return 0
 
 
@@ -152,7 +153,12 @@ def _tell(bound: str, where: list[str], learners: int, journal: Journal) -> None
         print("Only this machine reaches it. For a class: lockstep board --bind 0.0.0.0")
     else:
         print(f"Learners join by: lockstep board --join '{where[0]}'")
-    print(f"{learners} learners so far. Kept in {journal.path}. Ctrl-C ends it; started again, it goes on.", flush=True)
+    from lockstep.checks.wording import counted
+
+    print(
+        f"{counted(learners, 'learner')} so far. Kept in {journal.path}. Ctrl-C ends it; started again, it goes on.",
+        flush=True,
+    )
     if journal.unreadable:
         print(f"{journal.unreadable} lines of that file cannot be read, and are left out.", file=sys.stderr)
 
