@@ -12,7 +12,7 @@
 # |---|---|---|
 # | Whole lesson | {minutes} | sections 1 to 8 |
 # | Short path | {minutes} | sections 1 to 3, the wrap-up; then `fully_shard_model` in the lab |
-# | [Lab](../../labs/08_fsdp/lab.ipynb) | 110 | three exercises, and more for those who want them |
+# | [Lab](../../labs/08_fsdp/lab.ipynb) | 130 | four exercises, and more for those who want them |
 #
 # From units 04 and 05 you need the ring all-reduce, its two halves, and DDP.
 

@@ -65,7 +65,7 @@ def _part(cell: Any, at: str, behind: Behind) -> Part:
         cell.source = source
     if found := _TOLD.fullmatch(source):
         return Part((new_markdown_cell(rewritten(behind.told[found[1]], at)),), name)
-    match _call(source):
+    match call_of(source):
         case "predict", asked:
             question = behind.predictions[asked]
             unit = f" *In {question.unit}.*" if question.unit else ""
@@ -81,7 +81,7 @@ def _part(cell: Any, at: str, behind: Behind) -> Part:
     return Part((cell,), name)
 
 
-def _call(source: str) -> tuple[str, str]:
+def call_of(source: str) -> tuple[str, str]:
     """Of a cell that ends with a call of ``predict``, ``quiz`` or ``your_turn``, the function and the name; else ""."""
     try:
         last = ast.parse(source).body[-1]
