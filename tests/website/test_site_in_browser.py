@@ -33,7 +33,7 @@ pytestmark = [
     ),  # of what a page is made; that every lesson runs is another test's business
     pytest.mark.timeout(1800),
 ]
-SOME = ("04", "12")  # units with figures of every kind, formulas, folds, and both notebooks
+SOME = ("04", "13")  # units with figures of every kind, formulas, folds, and both notebooks
 
 FAULTY = """<!doctype html><html lang="en"><meta charset="utf-8"><title>x</title><body><article>
 <p style="color: #bbb; background: #fff">Pale.</p><a href="gone.html">gone</a>
