@@ -34,6 +34,21 @@ def test_a_step_of_four_ranks():
     assert "rank 1" in played.show().svg()
 
 
+def test_its_timeline_speaks_of_passes_chunks_and_micro_batches():
+    """Bars were called mm, gelu and native_layer_norm."""
+    played = simulate_step(replace(TINY, layers=4), Grid(tp=2, pp=2), chunks=2, micro_batches=2, on=PAIRS)
+    lanes = played.show().lanes.trace
+    first = [(e.kind, e.name) for e in lanes.of_rank(0) if e.kind in ("forward", "backward", "update")]
+    assert {kind for kind, _ in first} == {"forward", "backward", "update"}
+    order = list(dict.fromkeys(first))
+    forwards = [name for kind, name in order if kind == "forward"]
+    assert forwards == [f"chunk {c}, micro-batch {m}" for c in range(2) for m in range(2)]
+    assert [name for kind, name in order if kind == "update"] == ["chunk 0", "chunk 1"]
+    computed = sum(e.duration for e in lanes.of_rank(1) if e.kind != "compute" and not e.group)
+    whole = sum(e.duration for e in played.of_players().of_rank(1) if e.kind == "compute")
+    assert 0 < computed <= whole * (1 + 1e-9)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("grid", "chunks", "micro_batches", "cluster"),

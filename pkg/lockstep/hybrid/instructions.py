@@ -19,7 +19,9 @@ from lockstep.errors import UsageError
 from lockstep.pipeline.instructions import (
     RECEIVES,
     Backward,
+    BackwardInput,
     BackwardWeights,
+    Forward,
     Instruction,
     Stream,
     Update,
@@ -112,5 +114,18 @@ def labelled(
             seen = (type(act).__name__, chunk)
             kind += ("first" if seen not in begun else "", "last" if lasts.get(chunk) is act else "")
             begun.add(seen)
-        steps.append(Step(kind, chunk))
+        steps.append(Step(kind, chunk, work(act, chunks)))
     return steps
+
+
+def work(act: Act, chunks: int) -> tuple[str, str, int | None] | None:
+    """What an act is of a training, for the timeline: the pass, the chunk and the micro-batch; None for a message."""
+    part = f"chunk {act.chunk}" if chunks > 1 and isinstance(act, Instruction | OfChunk) else ""
+    match act:
+        case Forward():
+            return "forward", part, act.micro_batch
+        case Backward() | BackwardInput() | BackwardWeights():
+            return "backward", part, act.micro_batch
+        case UpdateWeights():
+            return "update", part, None
+    return None

@@ -60,7 +60,8 @@ class SimulatedStep(Result):
     def show(self) -> Timeline:
         """The timeline of the players: a lane for each, in their order. Where all ranks of a stage are alike, lane s is
         stage s."""
-        return Result.show(replace(self, trace=self.of_players()))
+        memory = [self.memory[player] for player in sorted(set(self.stands_for))]
+        return Result.show(replace(self, trace=self.of_players(), memory=memory))
 
     def of_players(self) -> Trace:
         """The trace with players only, numbered from 0."""

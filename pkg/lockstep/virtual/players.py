@@ -17,6 +17,7 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ from lockstep.comm.mismatch import rank_state
 from lockstep.comm.operation import Operation
 from lockstep.cost.contention import Draws
 from lockstep.errors import RankState, UsageError
-from lockstep.events import POINT_TO_POINT, Memory, Trace
+from lockstep.events import POINT_TO_POINT, Memory, Span, Trace
 from lockstep.machines import Cluster
 from lockstep.residency.memory_timeline import SAMPLES, by_kind, extremes
 from lockstep.virtual.data_movement import nothing
@@ -39,10 +40,12 @@ from lockstep.virtual.tape import Bytes, Compute, Post, Segment, Wait
 
 class Step(NamedTuple):
     """An instruction of a player's program. ``key``: of its segment. ``part``: what it works on, such as a chunk of the
-    model: a wait is for an operation of the same part."""
+    model: a wait is for an operation of the same part. ``work``: the pass of training that begins here, the layer and
+    the micro-batch, as events.Span has them; None if it goes on with what was before."""
 
     key: Hashable
     part: Hashable = None
+    work: tuple[str, str, int | None] | None = None
 
 
 class Cast(NamedTuple):
@@ -96,6 +99,7 @@ class Playing:
         self.log, self.numbers = EventLog(ranks), count(1)
         self.waiting: dict[int, Operation] = {}
         self.memory = {r: Holding(cast.held(r)) for r in self.players}
+        self.spans: dict[int, list[Span]] = {r: [] for r in self.players}
         self._ready = [(0.0, r) for r in self.players]
         self.network = Network(ranks, cluster, RENDEZVOUS, self._wake, frozenset(self.players))
 
@@ -113,7 +117,7 @@ class Playing:
             raise deadlock_report.deadlock([self._state(r) for r in self.players], self._trace())
         if unmatched := list(network.unmatched()):
             raise deadlock_report.left_over(unmatched[0].kind, [rank_state(o) for o in unmatched])
-        memory = {r: self.memory[r].told() for r in self.players}
+        memory = {r: replace(self.memory[r].told(), spans=tuple(self.spans[r])) for r in self.players}
         return Played(max(self.clock), self._trace(), self.log.operations, memory)
 
     def _program(self, me: int) -> Iterator[str]:
@@ -125,8 +129,10 @@ class Playing:
         joined: dict[str, int] = defaultdict(int)
         posted: dict[tuple[Hashable, Hashable, int], deque[Operation]] = defaultdict(deque)  # and not waited for
         groups: dict[str, tuple[int, ...]] = {}
-        for key, part in self.cast.program(me):
+        for key, part, work in self.cast.program(me):
             segment, n = self.segments[key], 0
+            if work:
+                self.spans[me].append(Span(clock[me], *work))
             memory.add(clock[me], segment.held)
             for action in segment.actions:
                 if type(action) is Compute:
