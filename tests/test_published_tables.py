@@ -17,7 +17,7 @@ CHECKED = {
     "experiments/all_reduce_sgd/goyal_systems.csv": "cefc7d6b8fab380a",
     "experiments/all_reduce_sgd/nvidia_resnet50_v100.csv": "22ef2d96e66753c6",
     "experiments/cpu/numa_recorded.csv": "aae03ac0161a6cff",
-    "experiments/bottlenecks/twenty_times.csv": "17633805359202f5",
+    "experiments/bottlenecks/twenty_times.csv": "4b0c867a5063902b",
     "experiments/fsdp/fsdp_and_zero_offload.csv": "a02d561d563ed670",
     "experiments/fsdp/zero_table1_memory.csv": "4ec5425af09db73d",
     "experiments/horovod/horovod_scaling.csv": "e160cce0c042efd9",

@@ -138,7 +138,8 @@ show.axes_on_links(placed.on_links())
 # tokens and an eighth of the width, tp sends more.
 
 # %% [markdown] lesson="after heavier"
-# Drag an axis between the nodes, or press its button. The slider chooses another GPT. (All nine steps were recorded:
+# Drag an axis between the nodes, or press its button. The slider chooses another GPT; the question's is the one of many
+# weights, at its right end. (All nine steps were recorded:
 # `placed.all_placed(full=True)` runs them anew.) For which GPT is dp on the network nearly as fast as pp, and for which
 # is it slower than tp?
 

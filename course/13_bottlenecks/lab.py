@@ -246,7 +246,8 @@ check("bottlenecks.mend_loader", mend_loader)
 #
 # - **You get**, on each rank: `gradients`, a list of at least one tensor, float32 or float64, of any shapes; some have no
 #   elements, and some are not contiguous. `loss` is a float32 tensor of shape (); `samples` is an int, 0 or more. Gradients
-#   and loss are *sums* over this rank's samples.
+#   and loss are *sums* over this rank's samples. `group` is the process group of the ranks that take part; None means
+#   all of them. Give it to each collective: `group=group`.
 # - **You return** a list: for each gradient its mean over the samples of *all* ranks, in the same order, of the same shape
 #   and dtype; and at the end the mean loss, float32. All ranks return the same.
 # - **You may use** torch and `dist.all_reduce`.

@@ -118,8 +118,8 @@ loading.workers_table()
 
 # %% lesson="turn workers_needed"
 def workers_needed(samples_per_second, seconds_per_sample):
-    """The least number of workers, an integer, that keeps up with a GPU that takes
-    samples_per_second. A worker takes seconds_per_sample for each."""
+    """A GPU takes samples_per_second. A worker prepares a sample in
+    seconds_per_sample. How many workers, an integer, keep up, at the least?"""
     ### BEGIN SOLUTION
     whole = int(samples_per_second * seconds_per_sample)
     return whole + (whole < samples_per_second * seconds_per_sample)
@@ -139,14 +139,14 @@ cases = [
     (1000000, 0.5),
 ]
 wrong = {
-    lambda g, t: int(g * t): "That keeps up almost: a part of a worker is missing. Round up.",
-    lambda g, t: round(g * t): "That rounds to the nearest. With 1.4 workers' work, is 1 enough?",
+    lambda g, t: int(g * t): "That almost keeps up: a part of a worker is missing. Round up.",
+    lambda g, t: round(g * t): "That rounds to the nearest. If there is work for 1.4 workers, does 1 keep up?",
     lambda g, t: (
         int(g / t) + (int(g / t) < g / t)
-    ): "That divides. In a second, g samples come, each of which takes t seconds.",
-    lambda g, t: int(g * t) + 1: "For 500 workers' work you take 501: round up only if something is left.",
+    ): "That divides. The GPU takes g samples a second, and each costs t seconds of a core.",
+    lambda g, t: int(g * t) + 1: "Where 500 workers are enough, that takes 501. Round up only if something is left.",
 }
-well = "Right: work that comes in a second, in seconds of a core, rounded up."
+well = "Right: the seconds of a core that the samples of one second need, rounded up."
 
 # %% lesson="after workers_needed"
 display(loading.budget_table(workers_needed))
@@ -187,7 +187,7 @@ show.padding(texts[:48], loading.ways(texts[:48], batch=8))
 # A job fails, and restarts from a checkpoint. A loader without a **state** begins its epoch anew, and the training sees
 # some samples twice. So the loader's position goes into the checkpoint, too. A training that waits until a checkpoint is
 # written does nothing meanwhile: copy the weights, and write the copy in the background. Last, a chip may flip a bit, and
-# no program fails. A **checksum** of each replica shows it. Real time; the replicas are virtual ranks.
+# no program fails. A **checksum** of each replica shows it. (Real time, except for the last: its replicas are virtual ranks.)
 
 # %%
 loops.loops_table("failures")
@@ -196,7 +196,7 @@ loops.loops_table("failures")
 quiz(
     "position",
     "Four ranks take batches of 8. Each rank's loader has loaded 6 batches, and the training has taken 4 of them. Which "
-    "position, in samples of all ranks, belongs into the checkpoint?",
+    "position, in samples of all ranks, belongs in the checkpoint?",
     unit="samples",
     answer=128,
     because="4 steps of 4 · 8 samples. What was loaded ahead is lost with the process, and is loaded again.",
@@ -227,7 +227,7 @@ quiz(
     because="√(2·d·M) with M/16: a quarter, from 22 minutes to 5.5.",
     wrong={
         0.0625: "The interval goes with the root of M.",
-        4: "They fail more often. So do you write more often, or less?",
+        4: "They fail more often. So should you write more often, or less often?",
         1: "M is under the root, and it changes.",
     },
 )
@@ -334,11 +334,11 @@ def training():
 
 
 print(tools.flight_records(training))
-print("gloo's watchdog:", tools.words_of_gloo())
+print(f"gloo's watchdog:\n{tools.words_of_gloo()}")
 
 # %% [markdown]
 # It names the missing rank, and where the others wait. It can't know why rank 2 left: that is in rank 2's own log. (Here
-# virtual ranks wrote the dumps. The last line is from two real processes, one of which never came to a
+# virtual ranks wrote the dumps. The watchdog's words are from two real processes, one of which never came to a
 # `monitored_barrier`.) With GPUs, NCCL's log (`NCCL_DEBUG=INFO`) says more about a hang, and torch's memory snapshot shows
 # what fills the memory; nothing here can make them.
 
@@ -379,7 +379,7 @@ wrong = {
         "That is the roof with the most room. Which one is met first?"
     ),
     lambda c, m, n: "network" if n >= max(c, m) else "memory" if m >= c else "compute": (
-        "Of equal ones, yours is the last. And (1, 1, 1)?"
+        "Of equal ones, yours names the last. The first is asked for."
     ),
     lambda c, m, n: "compute" if c >= m else "memory": "There is a third roof.",
     lambda c, m, n: "network" if n > c + m else "memory" if m > c else "compute": (
@@ -467,8 +467,8 @@ roofs.cache_table(kv_bytes)
 # %% lesson="quiz batch"
 quiz(
     "batch",
-    "Leave out the caches. An A100 has 312 TFLOP/s and 2.04 TB/s; decoding takes 2 FLOP a weight of 2 bytes and sequence. From "
-    "how many sequences at once does computing take longer than reading weights?",
+    "Leave out the caches. An A100 has 312 TFLOP/s and 2.04 TB/s. A weight has 2 bytes; for each sequence, decoding does 2 FLOP "
+    "with it. From how many sequences at once does computing take longer than reading the weights?",
     unit="sequences",
     answer=153,
     within=0.01,

@@ -22,8 +22,16 @@ def test_the_incidents_are_those_of_their_script() -> None:
 
 def test_the_ranks_at_fault_are_found_and_all_four_causes_occur() -> None:
     found = {day: post_mortem(incidents.recorded(day)) for day in DAYS}
-    assert {day: culprit.rank for day, culprit in found.items()} == {d: r for d, (_, r) in incidents.INCIDENTS.items()}
+    assert {day: culprit.rank for day, culprit in found.items()} == {d: r for d, (_, r) in incidents.AT_FAULT.items()}
     assert {culprit.cause for culprit in found.values()} == set(hung_ranks.CAUSES)
+
+
+def test_whoever_prints_the_incidents_learns_no_culprit() -> None:
+    """They were a dict once, with each program and the rank at fault: a look at it was the answer."""
+    assert list(incidents.INCIDENTS) == list(incidents.AT_FAULT)
+    for program, rank in incidents.AT_FAULT.values():
+        assert program.__name__ not in str(incidents.INCIDENTS)
+        assert str(rank) not in str(incidents.INCIDENTS)
 
 
 @pytest.mark.parametrize("day", DAYS)

@@ -396,7 +396,7 @@ LOOPS = (
     Loop("a blocking checkpoint", "share of writes during which no step is done", "copy, and write in the background",
          REAL, 0.5, checkpointing),
     Loop("tiny all-reduces", "all-reduces a step", "flatten into buckets", REAL, 4, tiny_all_reduces),
-    Loop("silent corruption", "replicas that differ", "compare checksums; restart from a good checkpoint", REAL, 0,
+    Loop("silent corruption", "replicas that differ", "compare checksums; restart from a good checkpoint", VIRTUAL, 0,
          corrupted),
     Loop("pageable copies", "share of the time the host is blocked by copies", "pinned memory", VIRTUAL, 0.05,
          pageable_copies),

@@ -104,7 +104,7 @@ function render({ model, el }) {
   let job, points = [], here = -1, stops = [], wanted = [], order = [], index = new Map();
 
   const caption = make("div", { class: "ls-caption" }), about = make("div", { class: "ls-hint" });
-  const verdict = make("div", { class: "ls-said", role: "status" }), command = make("pre", { class: "ls-code", style: "white-space:pre-wrap;overflow-wrap:anywhere" });
+  const verdict = make("div", { class: "ls-said", role: "status" }), command = make("pre", { class: "ls-code", style: "white-space:pre-wrap;overflow-wrap:anywhere;word-break:normal" });
   const bars = make("div", { class: "ls-picture" });
   const field = make("div", { class: "ls-picture", tabindex: "0", role: "group", "aria-label": "All plans; left and right go to the next faster and slower one" });
   const readout = make("div", { class: "ls-readout" });
@@ -133,7 +133,7 @@ function render({ model, el }) {
     const fits = job.fits[job.best];
     best.textContent = fits ? "Best plan" : "Leanest plan";
     about.textContent = `${job.batch.toLocaleString("en")} sequences of ${job.seq.toLocaleString("en")} tokens a step; ` +
-      (fits ? `the best of ${job.searched.toLocaleString("en")} plans is marked.` : `none of ${job.searched.toLocaleString("en")} plans fits; the leanest is marked.`);
+      (fits ? `the best of ${job.searched.toLocaleString("en")} plans is marked; ${points.length.toLocaleString("en")} are drawn.` : `none of ${job.searched.toLocaleString("en")} plans fits; the leanest is marked.`);
     field.innerHTML = scatter(state, job, points, fits ? "the best plan" : "the leanest plan");
     show(job.best);
   }

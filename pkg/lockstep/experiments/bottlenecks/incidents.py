@@ -124,7 +124,7 @@ def died(at_fault: int) -> None:
         dist.all_reduce(x, group=row)
 
 
-INCIDENTS: dict[str, tuple[Callable[[int], None], int]] = {
+AT_FAULT: dict[str, tuple[Callable[[int], None], int]] = {
     "Monday": (turned_round, 44),
     "Tuesday": (pipelines, 6),
     "Wednesday": (skipped, 51),
@@ -132,6 +132,7 @@ INCIDENTS: dict[str, tuple[Callable[[int], None], int]] = {
     "Friday": (last_batch, 13),
     "Saturday": (evaluation, 36),
 }
+INCIDENTS = tuple(AT_FAULT)  # their days: learners print this, so it doesn't name the culprits
 
 
 def as_a_script(program: Callable[[int], None]) -> Callable[[int], None]:
@@ -179,7 +180,7 @@ def computed() -> dict[str, Any]:
     """What the file has, from six new runs: for each, all different entries, the ranks of the groups, and of each rank
     the numbers of its latest entries; None if it left no dump."""
     found = {}
-    for day, (program, at_fault) in INCIDENTS.items():
+    for day, (program, at_fault) in AT_FAULT.items():
         trace = trace_of(program, at_fault)
         everyone = flight_recorder.world(trace)
         names = {g: str(n) for n, g in enumerate([everyone, *sorted(flight_recorder.groups(trace) - {everyone})])}
@@ -212,7 +213,7 @@ def _file() -> dict[str, Any]:
 
 
 def recorded(day: str) -> list[Dump | None]:
-    """The dumps of that day's incident, of each rank in order: new dicts, which are yours to change. ``day``: a key of
+    """The dumps of that day's incident, of each rank in order: new dicts, which are yours to change. ``day``: one of
     INCIDENTS."""
     return dumps_of(_file()[day])
 

@@ -24,6 +24,7 @@ from lockstep.tables import Table
 Bound = Callable[[float, float, float], str]  # (compute, memory, network seconds) -> the roof
 KvBytes = Callable[[int, int, int, int], float]  # (layers, heads, size, tokens) -> bytes
 CONTEXT = 2048
+MEMORY = 80e9  # bytes of a GPU, for weights and caches
 
 
 def a100() -> Roofs:
@@ -51,16 +52,22 @@ def steps_table(line: Bound) -> Table:
     rows = []
     for work in steps():
         seconds = work.seconds(a100())
-        rows.append([work.name, *(f"{1e3 * s:,.3g}" for s in seconds.values()), str(line(*seconds.values()))])
+        rows.append([work.name, *(milliseconds(s) for s in seconds.values()), str(line(*seconds.values()))])
     head = ["step", "compute, ms", "memory, ms", "network, ms", "bound, by your line"]
     return Table("Under the roofs of an A100", head, rows)
 
 
+def milliseconds(seconds: float) -> str:
+    """Three figures, and from 1,000 on a whole number."""
+    ms = 1e3 * seconds
+    return f"{ms:,.0f}" if ms >= 999.5 else f"{ms:.3g}"
+
+
 def figure_of_inference(at: int = 1) -> ThreeRoofs:
-    """Prefill of one prompt, and decode for more and more sequences at once, of Llama 3 8B."""
-    stops = {
-        str(batch): [prefill(LLAMA_3_8B, CONTEXT), decode(LLAMA_3_8B, CONTEXT, batch)] for batch in (1, 8, 32, 128, 256)
-    }
+    """Prefill of one prompt, and decode for more and more sequences at once, of Llama 3 8B. The last stop has as
+    many as fit into memory beside the weights."""
+    batches = (1, 8, 32, 128, most_sequences(LLAMA_3_8B, MEMORY, CONTEXT))
+    stops = {str(batch): [prefill(LLAMA_3_8B, CONTEXT), decode(LLAMA_3_8B, CONTEXT, batch)] for batch in batches}
     return three_roofs(stops, a100(), "sequences at once", str(at))
 
 
@@ -73,14 +80,14 @@ def service_chart() -> Chart:
     """Tokens a second of all sequences together, against how long one of them waits for a token."""
     found = {}
     for context in (512, 2048, 8192):
-        most = most_sequences(LLAMA_3_8B, find("dgx-a100").device.memory, context)
-        batches = [b for b in (1, 2, 4, 8, 16, 32, 64, 128, 256) if b <= most]
+        most = most_sequences(LLAMA_3_8B, MEMORY, context)
+        batches = [*(b for b in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512) if b < most), most]
         points = {}
         for batch in batches:
             seconds = decode(LLAMA_3_8B, context, batch).at_least(a100())
             points[1e3 * seconds] = batch / seconds
         found[f"{context:,} tokens, up to {batches[-1]}"] = points
-    head = "Llama 3 8B on one A100: 1, 2, 4 … sequences at once"
+    head = "Llama 3 8B on one A100 of 80 GB: 1, 2, 4 … sequences at once, as many as fit"
     return curves(found, "ms for a token", "tokens/s of all", head, log="xy")
 
 
@@ -89,8 +96,8 @@ def cache_table(line: KvBytes) -> Table:
     rows = []
     for model in (LLAMA_3_8B, LLAMA_65B, LLAMA_3_70B):
         own = line(model.layers, model.kv_heads, model.head_size, 8192)
-        fits = most_sequences(model, 2 * 80e9 if model.weights > 80e9 else 80e9, 8192)
-        gpus = "2" if model.weights > 80e9 else "1"
+        fits = most_sequences(model, 2 * MEMORY if model.weights > MEMORY else MEMORY, 8192)
+        gpus = "2" if model.weights > MEMORY else "1"
         told = [f"{model.heads}, {model.kv_heads}", f"{own / 1e9:.2f}", f"{cache_bytes(model, 8192) / 1e9:.2f}"]
         rows.append([model.name, *told, f"{model.weights / 1e9:.0f}", gpus, f"{fits}"])
     head = ["model", "heads, KV heads", "GB by your line", "GB", "weights, GB", "GPUs of 80 GB", "sequences that fit"]

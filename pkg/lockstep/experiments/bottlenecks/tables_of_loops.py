@@ -25,9 +25,14 @@ def loops_table(group: str = "") -> Table:
     chosen = [find(name) for name in GROUPS[group]] if group else LOOPS
     for loop in counted(chosen, "Measuring", each=0.5):
         pair = loop.measure()
-        rows.append([loop.name, loop.counter, f"{pair.sick:.3g}", f"{pair.cured:.3g}", f"{pair.ratio:.2g}", loop.time])
+        rows.append([loop.name, loop.counter, f"{pair.sick:.3g}", f"{pair.cured:.3g}", figures(pair.ratio), loop.time])
     head = ["loop", "counter", "sick", "cured", "times as long", "time"]
     return Table("Sick and cured in one run", head, rows)
+
+
+def figures(number: float) -> str:
+    """Two figures, and from 100 on a whole number."""
+    return f"{number:,.0f}" if number >= 99.5 else f"{number:.2g}"
 
 
 LISTS = (  # the notes' words, and the loops of ours that have this illness
@@ -50,12 +55,12 @@ def lists_table() -> Table:
     """The bottlenecks of the lecture notes, each with a loop of this unit, its counter and its cure; then those that
     neither list has."""
     rows = [
-        [words, loop.name, loop.counter, loop.cure, loop.time]
+        [words, f"{loop.name} ({loop.time})", loop.counter, loop.cure]
         for words, names in (*LISTS, ("in neither list", BESIDE))
         for name in names
         for loop in [find(name)]
     ]
-    return Table("Bottlenecks of two lists", ["a list says", "loop", "counter", "cure", "time"], rows)
+    return Table("Bottlenecks of two lists", ["a list says", "loop (time)", "counter", "cure"], rows)
 
 
 def times_of(time: str) -> Sequence[str]:

@@ -7,6 +7,7 @@ import logging
 import lzma
 import os
 import tempfile
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -141,5 +142,5 @@ def words_of_gloo() -> str:
     try:
         run(waits_for_nobody, ranks=2)
     except RunError as error:
-        return str(error).splitlines()[0]
+        return textwrap.fill(str(error).splitlines()[0], 56)  # a narrow window's line
     return ""

@@ -131,7 +131,8 @@ def held(step: SimulatedStep) -> float:
 
 def batches_table(batches: Sequence[int] = (12, 24), every: Sequence[int] = (1,)) -> Table:
     """The same for more batches; ``every``: chunks of a stage, 4 with interleaving."""
-    rows = []
+    rows: list[list[str]] = []
+    interleaved = tuple(every) != (1,)
     for chunks, batch in counted(list(product(every, batches)), "Simulating", each=1.5):
         one, wanted = of_figure(batch, chunks), published_seconds(of_figure(batch, chunks))
         by_constant = wanted / (1 + one.constant_error)
@@ -141,8 +142,10 @@ def batches_table(batches: Sequence[int] = (12, 24), every: Sequence[int] = (1,)
             one.found.best[0].step_time,
             simulated(batch, chunks).time,
         ]
-        rows.append([str(chunks), str(batch), f"{wanted:.2f} s", *(f"{t:.2f} s, {t / wanted - 1:+.0%}" for t in found)])
-    head = ["chunks", "sequences", "published", "by hand", "best constant", "planned", "simulated"]
+        off = (f"{t:.2f} s, {t / wanted - 1:+.0%}" for t in found)
+        rows.append([str(batch), *([str(chunks)] if interleaved else []), f"{wanted:.2f} s", *off])
+    head = ["batch", "chunks"] if interleaved else ["batch"]
+    head += ["published", "by hand", "best constant", "planned", "simulated"]
     return Table("The same on other batches, and by how much each is off", head, rows)
 
 
@@ -183,8 +186,10 @@ def errors_table() -> Table:
          *(percent(n) for each in (e.own, e.constant) for n in (middle(each), each[-1]))]
         for e in errors()
     ]  # fmt: skip
-    head = ["published table", "used for", "rows", "planner: median", "worst", "a constant: median", "worst"]
-    return Table("How far off: tokens a second, planned beside published", head, rows)
+    head = ["published table", "used for", "rows", "planner", "worst", "constant", "worst"]
+    return Table(
+        "How far off tokens a second are: the median row and the worst, by planner and by constant", head, rows
+    )
 
 
 def within_bars() -> float:

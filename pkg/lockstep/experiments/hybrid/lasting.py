@@ -86,17 +86,17 @@ def interval_table(line: Line) -> Table:
         d, M = setting.writing, setting.between
         t = line(d, M)
         rows.append([
-            f"{setting.model}, {setting.gpus:,} GPUs", f"{M / 3600:,.1f} h", f"{d:.1f} s", f"{t / 60:.1f} min",
-            *(f"{100 * loss(each, d, M):.2f} %" for each in (t / 4, t, 4 * t)), f"{100 * lived_through(t, d, M):.2f} %",
+            setting.model, f"{setting.gpus:,}", f"{M / 3600:,.1f} h", f"{d:.1f} s", f"{t / 60:.1f} min",
+            *(f"{100 * loss(each, d, M):.2f} %" for each in (t / 4, t)), f"{100 * lived_through(t, d, M):.2f} %",
         ])  # fmt: skip
     head = [
-        "",
-        "between failures",
-        "checkpoint",
+        "model",
+        "GPUs",
+        "a failure every",
+        "writing",
         "your interval",
-        "lost at a quarter",
+        "lost at ¼ or 4 times",
         "at yours",
-        "at four times",
         "lived through",
     ]
     return Table("Checkpoints by your line: what is lost, by the formula and in 4,000 random failures", head, rows)

@@ -140,4 +140,5 @@ def pieces_table() -> Table:
          f"{p.nbytes[0] / 1e6:,.0f} MB", f"{p.nbytes[1] / 1e6:,.0f} MB"]
         for p in map(piece, counted(PIECES, "Simulating", each=1.5))
     ]  # fmt: skip
-    return Table("Piece by piece, on 16 simulated H100 in two nodes", ["piece", "", "in fewer bits", "bytes", ""], rows)
+    head = ["piece", "in more bits", "in fewer bits", "bytes", "in fewer bits"]
+    return Table("Piece by piece, on 16 simulated H100 in two nodes", head, rows)

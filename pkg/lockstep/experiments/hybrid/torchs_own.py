@@ -121,8 +121,9 @@ def torchs_own_table(on: str = "dgx-a100") -> Table:
     for which in counted(("ours", "torch's"), "Running", each=1.5):
         found = traffic(which, on)
         for n, key in enumerate(sorted(found.nbytes, reverse=True)):
-            name = f"{which}, {found.apart:.0e} from one rank" if n == 0 else ""
+            name = f"{which}, {found.apart:.0e} apart" if n == 0 else ""
             rows.append([name, key[0], key[1].replace("_", "-"), str(found.number[key]), f"{found.nbytes[key]:,}"])
         rows.append(["", "all", "", str(found.number.total()), f"{found.nbytes.total():,}"])
     head = ["", "axis", "collective", "number", "bytes sent"]
-    return Table("Two MLPs on a mesh of dp 2 x tp 2: what rank 0 sends, forward and backward", head, rows)
+    told = "Two MLPs on a mesh of dp 2 × tp 2: what rank 0 sends, and how far gradients are apart from one rank's"
+    return Table(told, head, rows)

@@ -5,6 +5,7 @@ from random import Random
 
 from lockstep.checks.exercise import Feedback, Values
 from lockstep.checks.judge import Fault
+from lockstep.checks.likeness import shown
 from lockstep.checks.observation import Seen
 from lockstep.checks.values import told
 from lockstep.exercises.arithmetic import Calls, Tried, arithmetic, drawn
@@ -63,7 +64,7 @@ def _parting(answer: object, wanted: list[Groups]) -> str:
     if sorted(map(str, held)) == sorted(map(str, groups)):
         return f"on axis {axis} all groups are right, but not in their order: that with the lowest rank comes first."
     n = next(n for n, pair in enumerate(zip(held, groups, strict=True)) if pair[0] != pair[1])
-    return f"on axis {axis}, group {n} is {groups[n]}; in your answer it is {held[n]!s:.60}."
+    return f"on axis {axis}, group {n} is {groups[n]}; in your answer it is {shown(held[n])}."
 
 
 EXERCISE = arithmetic(
