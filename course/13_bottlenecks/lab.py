@@ -20,6 +20,7 @@
 # %% lab="readonly imports"
 import json
 import queue
+import random
 import threading
 from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
@@ -548,6 +549,294 @@ def kv_cache_bytes(layers, heads, kv_heads, width, lengths, nbytes, block):
 
 # %% lab="tests kv_cache_bytes"
 check("bottlenecks.kv_cache_bytes", kv_cache_bytes)
+
+# %% [markdown] lab="readonly about-bucket_by_length"
+# ## 7. Bucket by length ({minutes} minutes, {points} points)
+#
+# Each text of a step is padded to the longest of that step, on all ranks, since they wait for each other. Put texts of
+# like length together, and let an epoch stay random. (Section 3 of the lesson.)
+#
+# - **You get** `lengths`, a list with the tokens of each sample, 1 or more; `size`, the samples of a batch; `ranks`; and
+#   `window`, in steps: all three are 1 or more; and `seed` and `epoch`, integers from 0 on.
+# - **You return** the steps of the epoch, a list. A step is a list of `ranks` batches, one for each rank. A batch is a list
+#   of exactly `size` numbers of samples, counted from 0.
+# - **You may use** anything.
+# - **It may cost**, in each window, the least padding: no other way to make steps of the same samples computes fewer
+#   tokens. A step computes `ranks·size` times the tokens of its longest sample.
+#
+# An epoch is made in this way. Draw a random order of all samples. Its first `window·ranks·size` samples are the first
+# window, the next ones are the second, and so on. The last window may have fewer steps. Samples at the end that fill no
+# step are left out, before anything is sorted: each sample is as likely to be left out as any other. In each window, sort
+# the samples by length, cut them into steps, and shuffle the steps. Return the steps window by window.
+#
+# So no sample comes twice. How the samples of a step are dealt to its batches doesn't matter.
+#
+# Each rank calls your function itself, with the same arguments, and must get the same steps, whatever random numbers it
+# has drawn before. Every other pair of seed and epoch gives other windows: (1, 2) and (2, 1), too.
+#
+# An example: with `lengths` [3, 9, 4, 8, 5, 5], `size` 1, `ranks` 2 and `window` 3, there is one window, and
+# `[[[4], [5]], [[2], [0]], [[1], [3]]]` is right. It computes 2·5 + 2·4 + 2·9 = 36 tokens.
+
+
+# %% lab="answer bucket_by_length"
+def bucket_by_length(lengths, size, ranks, window, seed, epoch):
+    """The steps of an epoch: for each, a batch of each rank."""
+    ### BEGIN SOLUTION
+    dice, step = random.Random(f"{seed} {epoch}"), ranks * size
+    order = dice.sample(range(len(lengths)), len(lengths))
+    order = order[: len(order) // step * step]
+    epoch_steps = []
+    for first in range(0, len(order), window * step):
+        near = sorted(order[first : first + window * step], key=lambda sample: lengths[sample])
+        own = [near[n : n + step] for n in range(0, len(near), step)]
+        dice.shuffle(own)
+        epoch_steps += [[one[n : n + size] for n in range(0, step, size)] for one in own]
+    return epoch_steps
+    ### END SOLUTION
+
+
+# %% lab="tests bucket_by_length"
+check("bottlenecks.bucket_by_length", bucket_by_length)
+
+# %% [markdown] lab="readonly about-pack_shards"
+# ## 8. Pack shards ({minutes} minutes, {points} points)
+#
+# Many small files take an open each, in each epoch. Pack them into a few shards, once, and read them from there. (Section
+# 2 of the lesson.)
+#
+# - **You get** `store`; `names`, a list of different strings, the small files; and `limit`, 1 or more: the bytes of a shard.
+#   `store.open(name)` opens a small file. `store.create()` makes a new shard and opens it for `write(data)`; the shards are
+#   numbered 0, 1, 2 … as they are made. `store.open_shard(number)` opens one of them for reading. What is open for reading
+#   has `seek(offset)` and `read(length)`; `read()` gives all that is left. All have `close()`, and go into a `with` block.
+# - **You return** a function `read`. Called as `read(some)`, with some of the names, it gives the bytes of these files, in
+#   the order of `some`: as an iterator or a list. A function with `yield` inside of yours is one.
+# - **You may use** anything.
+# - **It may cost**, for packing, one opening of each small file; for each call of `read`, one opening of each shard that
+#   has any of these files, and their bytes.
+#
+# In the shards the files stand in the order of `names`, with nothing between them. A shard has at most `limit` bytes; only
+# a file that is larger has more, and a shard of its own. A new shard is made only if the next file doesn't fit into the
+# last one, and no shard is empty. A file may be empty: it fits everywhere.
+#
+# `some` has each of its names once, in any order; it may be empty. `read` may be called many times. It gets what it gives
+# from the shards: no content stays in memory, and the small files are not opened again.
+#
+# When you return, all is closed; so it is when a `read` has come to its end, or is stopped early (`close()` on a generator
+# runs what stands in `finally`).
+#
+# An example: files `"a/1"`, `"b/1"` and `"c"`, of 3, 4 and 2 bytes, and a limit of 8. Shard 0 has 7 bytes, the first two
+# files, and shard 1 has 2. `read(["c", "a/1"])` opens both, and gives 2 bytes and then 3.
+
+
+# %% lab="answer pack_shards"
+def pack_shards(store, names, limit):
+    """Packs the small files into shards. Returns a function that reads some of them."""
+    ### BEGIN SOLUTION
+    index, shard, number, used = {}, None, -1, 0
+    for name in names:
+        with store.open(name) as file:
+            data = file.read()
+        if shard is None or (used and used + len(data) > limit):
+            if shard is not None:
+                shard.close()
+            shard, number, used = store.create(), number + 1, 0
+        shard.write(data)
+        index[name] = (number, used, len(data))
+        used += len(data)
+    if shard is not None:
+        shard.close()
+
+    def read(some):
+        files = {}
+        try:
+            for name in some:
+                number, offset, length = index[name]
+                if number not in files:
+                    files[number] = store.open_shard(number)
+                files[number].seek(offset)
+                yield files[number].read(length)
+        finally:
+            for file in files.values():
+                file.close()
+
+    return read
+    ### END SOLUTION
+
+
+# %% lab="tests pack_shards"
+check("bottlenecks.pack_shards", pack_shards)
+
+# %% [markdown] lab="readonly about-resume_exactly"
+# ## 9. Resume exactly ({minutes} minutes, {points} points)
+#
+# A job is killed in the middle of an epoch, and starts again from a checkpoint, maybe on fewer ranks. Write a loader that
+# goes on where the training was. (Section 4 of the lesson.)
+#
+# - **You get** `samples`, the number of samples; `batch`, the samples of a batch; `rank` and `ranks`; and `seed`.
+# - **You return** the loader of this rank: an object of a class of yours, with three methods:
+#   - `__iter__()`: `for numbers in loader` gives what is left of the epoch, batch by batch: lists of exactly `batch` numbers
+#     of samples, counted from 0. When it has ended, the epoch is over, and the next `for` gives the next epoch.
+#   - `state_dict()`: where the training is, as a dict. `json.dumps` of it has at most 200 characters. At the same moment it
+#     is the same on all ranks, and what happens later doesn't change it.
+#   - `load_state_dict(state)`: from now on this loader goes on from there. The seed and the samples are the same as before.
+# - **You may use** anything. Ranks send each other nothing.
+# - **It may cost** nothing worth counting.
+#
+# All ranks take their batches at the same time: a step is `ranks·batch` samples. Each epoch has a random order of all
+# samples, another one for each epoch and each seed. In an epoch no sample is seen twice, on whatever rank; and all are
+# seen, but for those that fill no whole step.
+#
+# A batch counts as seen when the `for` has got it. So a state may be taken inside of the loop, after any batch; or before
+# the loop, or after it. After a `break` the next `for` goes on with what is left. If that fills no whole step, the `for`
+# ends at once.
+#
+# A loader that loads a state may have other `ranks` and another `batch` than the one that wrote it. What is left of the
+# epoch is then dealt to these: again no sample twice, and none missing but for those that fill no step of the new size.
+# With the same `ranks` and `batch`, it gives exactly what the old one would have given, in this epoch and in the next.
+#
+# An example: 10 samples, 2 ranks, batches of 2. After the first step the job stops; 4 samples are seen. It goes on with one
+# rank and batches of 3: two batches, with the other 6 samples.
+
+
+# %% lab="answer resume_exactly"
+def resume_exactly(samples, batch, rank, ranks, seed):
+    """A loader of this rank, which can say where it is, and go on from there."""
+
+    ### BEGIN SOLUTION
+    class Loader:
+        epoch, taken = 0, 0
+
+        def __iter__(self):
+            order = list(range(samples))
+            random.Random(f"{seed} {self.epoch}").shuffle(order)
+            while self.taken + ranks * batch <= samples:
+                first = self.taken + rank * batch
+                self.taken += ranks * batch
+                yield order[first : first + batch]
+            self.epoch, self.taken = self.epoch + 1, 0
+
+        def state_dict(self):
+            return {"epoch": self.epoch, "taken": self.taken}
+
+        def load_state_dict(self, state):
+            self.epoch, self.taken = state["epoch"], state["taken"]
+
+    return Loader()
+    ### END SOLUTION
+
+
+# %% lab="tests resume_exactly"
+check("bottlenecks.resume_exactly", resume_exactly)
+
+# %% [markdown] lab="readonly about-overlap_copies"
+# ## 10. Overlap copies ({minutes} minutes, {points} points)
+#
+# Each batch is copied to the GPU, and then computed. Do both at the same time: while a batch is computed, the next ones
+# are copied into other buffers. With two buffers this is called *double buffering*. The GPU is a virtual one, and so is its
+# time. (Section 5 of the lesson.)
+#
+# - **You get** `gpu`; `batches`, their number, 0 or more; and `buffers`, 1 or more: the places in the GPU's memory that hold
+#   a batch each.
+# - **You return** nothing.
+# - **You may use** four methods of `gpu`:
+#   - `gpu.copy(batch, buffer, after=[])` puts the copy of a batch into a buffer in the copy stream, and returns its event;
+#   - `gpu.compute(batch, buffer, after=[])` puts the step of a batch, which reads this buffer from its beginning to its end,
+#     in the compute stream, and returns its event;
+#   - `gpu.wait(event)`: the host waits until this is done;
+#   - `gpu.synchronize()`: the host waits until all is done.
+# - **It may cost** the time of the best way to do it, and 1 % more.
+#
+# Batches and buffers are counted from 0. The host goes on as soon as it has launched something. What is in a stream runs in
+# the order of its launches, and begins when what was launched in the same stream before is done, and all events in `after`
+# are. The two streams wait for each other only where you say so. A launch takes the host little time, and no copy or
+# step is so short that this counts.
+#
+# Each batch is copied once and computed once, in the order of their numbers. A step may begin only when its batch is in its
+# buffer; and nothing may be copied into a buffer while a step that was launched before still has to read it. That must hold
+# however long each copy and each step takes: you don't know, and they differ. More buffers let copies run further ahead.
+#
+# An example: 3 batches, 2 buffers, copies of 2 ms and steps of 5 ms. The copies of batches 0 and 1 end after 2 and 4 ms. The
+# steps run from 2 to 7, 7 to 12 and 12 to 17 ms. Batch 2 goes into the buffer of batch 0, at 7 ms: before, its step is not
+# done. All takes 17 ms; one after the other it would be 21.
+
+
+# %% lab="answer overlap_copies"
+def overlap_copies(gpu, batches, buffers):
+    """Copies and computes all batches, both at the same time where buffers allow it."""
+    ### BEGIN SOLUTION
+    copied, computed = {}, {}
+
+    def copy(batch):
+        read = [computed[batch - buffers]] if batch >= buffers else []
+        copied[batch] = gpu.copy(batch, batch % buffers, after=read)
+
+    for batch in range(min(buffers, batches)):
+        copy(batch)
+    for batch in range(batches):
+        computed[batch] = gpu.compute(batch, batch % buffers, after=[copied[batch]])
+        if batch + buffers < batches:
+            copy(batch + buffers)
+    ### END SOLUTION
+
+
+# %% lab="tests overlap_copies"
+check("bottlenecks.overlap_copies", overlap_copies)
+
+# %% [markdown] lab="readonly about-is_starved"
+# ## 11. Catch a starved loop ({minutes} minutes, {points} points)
+#
+# Now you write the test. Somebody hands you a training loop of one host and one GPU. Say `True` if its loader starves the
+# GPU, and `False` if not. (Sections 3 and 5 of the lesson.)
+#
+# - **You get** `fn`. `fn(steps)` runs the loop for so many steps, 1 or more, in virtual time, and returns what was recorded:
+#   a list of tuples `(lane, step, name, begin, end)`, in no order, with times in microseconds. Steps are counted from 0. No
+#   two runs take exactly as long.
+# - **You return** `True` or `False`.
+# - **You may use** anything.
+# - **It may cost** at most 1,000 steps in all.
+#
+# | lane | name | |
+# |---|---|---|
+# | `"host"` | `"next(loader)"` | the host waits for the step's batch |
+# | | `"python"`, `"launch"`, `".item()"`, `"copy"` | it does something else, or waits for the GPU |
+# | `"copy"` | `"copy"` | the batch is copied to the GPU |
+# | `"compute"` | `"kernel"` | the GPU computes |
+#
+# The loader **starves** the GPU if, in a run of 400 steps, the GPU computes nothing *while the host is in `next(loader)`* for
+# 5 % of the time or more. The time, and all in it, begins when step 10 begins on the host: loaders need a few
+# steps to get going. It ends with the last span. No loop is near the bound: it is less than 2 %, or more than 8 %.
+#
+# A host runs ahead of its GPU: it may wait for a batch while kernels of earlier steps run, and that costs nothing. A GPU may
+# be idle for other reasons. A loader may be late only now and then, or only from some step on.
+#
+# An example: the host is in `next(loader)` from 0 to 60 µs, and a kernel runs from 20 to 50. So for 30 µs the GPU computes
+# nothing meanwhile. If the time is 100 µs, that is 30 %: `True`.
+
+
+# %% lab="answer is_starved"
+def is_starved(fn):
+    """Whether the GPU waits for the loader in 5 % of the time or more."""
+    ### BEGIN SOLUTION
+    spans = fn(400)
+    begins = min(begin for lane, step, _, begin, _ in spans if lane == "host" and step == 10)
+    ends = max(end for *_, end in spans)
+    kernels = sorted((begin, end) for lane, _, _, begin, end in spans if lane == "compute")
+    idle, free = [], begins
+    for begin, end in kernels:
+        if begin > free:
+            idle.append((free, begin))
+        free = max(free, end)
+    idle.append((free, ends))
+    starved = 0
+    for _, _, name, begin, end in spans:
+        if name == "next(loader)" and end > begins:
+            starved += sum(max(0, min(end, b) - max(begin, a)) for a, b in idle)
+    return starved >= 0.05 * (ends - begins)
+    ### END SOLUTION
+
+
+# %% lab="tests is_starved"
+check("bottlenecks.is_starved", is_starved)
 
 # %% [markdown] lab="readonly where-next"
 # ## Where to go from here

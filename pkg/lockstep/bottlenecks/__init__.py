@@ -17,25 +17,37 @@ Taught in unit 13. Read in this order:
     checkpoints       (written in the background)
     corruption        checksum
     streams           stream; pageable; pinned (in virtual time)
+    double_buffering  double buffering
     unequal           slow link (and a straggler, in virtual time)
     failures          goodput (in virtual time)
     loops             counter (all loops, sick and cured)
     batches_ahead     (a few batches ahead of the consumer, and no shard opened twice)
+    starving          starves
     kv_cache          (keys and values of all tokens, in blocks)
 """
 
 from lockstep.bottlenecks.batches_ahead import mend_loader
+from lockstep.bottlenecks.double_buffering import overlap_copies
 from lockstep.bottlenecks.five_steps import five_steps_on_three_roofs
 from lockstep.bottlenecks.hung_ranks import post_mortem
 from lockstep.bottlenecks.kv_cache import kv_cache_bytes
+from lockstep.bottlenecks.lengths import bucket_by_length
 from lockstep.bottlenecks.profiles import name_the_bottleneck
+from lockstep.bottlenecks.resumable import resume_exactly
+from lockstep.bottlenecks.shards import pack_shards
+from lockstep.bottlenecks.starving import is_starved
 from lockstep.bottlenecks.tiny_collectives import mend_tiny_collectives
 
 __all__ = [
+    "bucket_by_length",
     "five_steps_on_three_roofs",
+    "is_starved",
     "kv_cache_bytes",
     "mend_loader",
     "mend_tiny_collectives",
     "name_the_bottleneck",
+    "overlap_copies",
+    "pack_shards",
     "post_mortem",
+    "resume_exactly",
 ]

@@ -54,3 +54,27 @@ def padding(lengths: Sequence[int], batches: Batches) -> float:
 def _above_zero(number: int) -> None:
     if number < 1:
         raise UsageError(f"{number} is no number of sequences or batches.", "Give 1 or more.")
+
+
+# ---- on several ranks
+
+
+def bucket_by_length(
+    lengths: Sequence[int], size: int, ranks: int, window: int, seed: int, epoch: int
+) -> list[Batches]:
+    """An epoch's steps: for each, a batch of ``size`` samples for each rank, all of about the same length.
+
+    The epoch's random order is cut into windows of ``window`` steps; in each the samples are sorted, cut into steps,
+    and the steps are shuffled. What fills no step at the end of the random order is left out. All that is random is
+    drawn from ``seed`` and ``epoch``: the ranks need no message to agree."""
+    for number in (size, ranks, window):
+        _above_zero(number)
+    rng, step = np.random.default_rng((seed, epoch)), size * ranks
+    order = rng.permutation(len(lengths)).tolist()
+    order = order[: len(order) // step * step]
+    found: list[Batches] = []
+    for i in range(0, len(order), step * window):
+        near = sorted(order[i : i + step * window], key=lambda n: lengths[n])
+        steps = [near[j : j + step] for j in range(0, len(near), step)]
+        found += [[steps[n][k : k + size] for k in range(0, step, size)] for n in rng.permutation(len(steps))]
+    return found

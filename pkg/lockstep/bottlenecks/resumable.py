@@ -55,3 +55,8 @@ class ResumableLoader:
                 "Make the loader with those.",
             )
         self.epoch, self.position = state["epoch"], state["position"]
+
+
+def resume_exactly(samples: int, batch: int, rank: int, ranks: int, seed: int) -> ResumableLoader:
+    """The loader of this rank, which resumes exactly: see ``ResumableLoader``."""
+    return ResumableLoader(samples, batch, rank, ranks, seed)

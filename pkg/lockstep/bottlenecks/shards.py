@@ -11,9 +11,11 @@ file. Samples are shuffled when they are packed, so that a shard read from end t
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
+from typing import BinaryIO, Protocol
 
 import numpy as np
 
@@ -73,3 +75,44 @@ def read_scattered(shards: Sequence[Path], order: Sequence[tuple[int, int]]) -> 
     finally:
         for file in opened:
             os.close(file)
+
+
+# ---- as a function that is returned
+
+
+class Store(Protocol):
+    """Small files by name, and shards by number."""
+
+    def open(self, name: str) -> BinaryIO: ...
+    def create(self) -> BinaryIO: ...
+    def open_shard(self, number: int) -> BinaryIO: ...
+
+
+def pack_shards(store: Store, names: Sequence[str], limit: int) -> Callable[[Iterable[str]], Iterator[bytes]]:
+    """Pack small files, in this order, into shards of at most ``limit`` bytes; a larger file has one to itself.
+
+    Returns ``read(some)``: the bytes of these files, in the order of ``some``. It opens a shard once."""
+    index: dict[str, tuple[int, int, int]] = {}  # shard, offset, bytes
+    with ExitStack() as stack:
+        number, used = -1, limit + 1
+        for name in names:
+            with store.open(name) as file:
+                data = file.read()
+            if used + len(data) > limit and used:
+                stack.close()
+                shard, number, used = stack.enter_context(store.create()), number + 1, 0
+            shard.write(data)
+            index[name] = number, used, len(data)
+            used += len(data)
+
+    def read(some: Iterable[str]) -> Iterator[bytes]:
+        opened: dict[int, BinaryIO] = {}
+        with ExitStack() as stack:
+            for name in some:
+                number, offset, nbytes = index[name]
+                if number not in opened:
+                    opened[number] = stack.enter_context(store.open_shard(number))
+                opened[number].seek(offset)
+                yield opened[number].read(nbytes)
+
+    return read

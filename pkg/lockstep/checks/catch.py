@@ -25,9 +25,11 @@ class Candidates:
     noun: str  # "an all-reduce"
     answers: Mapping[str, Mapping[str, str]]  # {"misses-hangs": {"wrong/blocking_circle": "hangs"}}
     given: Callable[[str], tuple[Any, ...]]  # what the test gets of the answer of a name: nothing by which to know it
+    kinds: tuple[str, str] = ("right ones", "wrong ones")  # what is looked for, and the others
+    of_all: str = OF_ALL  # told to who rejects all that are right
 
     def cases(self, ranks: int, seed: int) -> list[Case]:
-        told = {id: "right ones" if id.startswith("rejects") else "wrong ones" for id in self.answers}
+        told = {id: self.kinds[not id.startswith("rejects")] for id in self.answers}
         return [Case(1, seed, settings={"told": told[id], "candidates": id}) for id in self.answers]
 
     def inputs(self, case: Case, rank: int) -> Sequence[Any]:
@@ -46,7 +48,7 @@ class Candidates:
             if not isinstance(answer, bool):
                 return Fault("wrong-type", f"Your test returns {told(answer)}; True or False is wanted.")
             if answer != right:
-                more = OF_ALL if none else ""
+                more = self.of_all if none else ""
                 return Fault(id, f"Your test returns {answer} for {it}.{more}", earned=-len(self.answers) * none)
         return None
 

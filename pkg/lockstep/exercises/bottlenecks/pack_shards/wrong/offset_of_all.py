@@ -1,0 +1,37 @@
+"""The learner thought: an offset counts the bytes before it; those of all shards."""
+
+MISCONCEPTION = "wrong-content"
+
+
+def pack_shards(store, names, limit):
+    where, shard, number, used = {}, None, -1, 0
+    total = base = 0
+    for name in names:
+        with store.open(name) as file:
+            data = file.read()
+        if shard is None or (used and used + len(data) > limit):
+            if shard:
+                shard.close()
+            shard, number, used = store.create(), number + 1, 0
+            base = total
+        shard.write(data)
+        where[name] = (number, total, len(data))
+        used += len(data)
+        total += len(data)
+    if shard:
+        shard.close()
+
+    def read(some):
+        opened = {}
+        try:
+            for name in some:
+                number, offset, length = where[name]
+                if number not in opened:
+                    opened[number] = store.open_shard(number)
+                opened[number].seek(offset)
+                yield opened[number].read(length)
+        finally:
+            for file in opened.values():
+                file.close()
+
+    return read
