@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from lockstep import tally
 from lockstep.errors import UsageError
+from lockstep.pipeline import pipedream_staleness
 from lockstep.show import balance, old_weights, pipeline
 
 
@@ -30,3 +32,13 @@ def test_a_slider_has_the_schedules_that_are_asked_for() -> None:
     assert figure.sliders()[0].stops == ["naive", "GPipe"]
     with pytest.raises(UsageError, match="no schedule 'pipedream'"):
         pipeline("pipedream", among=("naive",))
+
+
+def test_three_trainings_are_counted_from_the_first_one_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For eleven seconds nothing was shown."""
+    said: list[str] = []
+    monkeypatch.setattr(tally, "_teller", lambda: lambda text, is_last: said.append(text))
+    monkeypatch.setattr(pipedream_staleness, "losses", lambda way, stages, rate: [2.0] * 20)
+    monkeypatch.setattr(pipedream_staleness, "trained", lambda way, stages, rate: 2.0)
+    old_weights()
+    assert said[0] == "Training: 1 of 3, about 5 s more …"

@@ -25,6 +25,7 @@ from lockstep.pipeline.schedules import stream
 from lockstep.pipeline.stages import chunks_of_stage
 from lockstep.pipeline.worker import PipelineWorker
 from lockstep.tables import Table
+from lockstep.tally import counted
 from lockstep.worlds import run
 
 WIDTHS = (64, 32, 32, 32, 32, 32, 32, 32, 10)
@@ -111,6 +112,6 @@ def staleness_table(stages: Sequence[int] = (2, 4, 8)) -> Table:
 
 def rates_table(p: int = 4, rates: Sequence[float] = (0.005, RATE)) -> Table:
     """The same at several learning rates: with smaller steps, stale weights are close to the newest ones."""
-    rows = [[f"{rate:g}", *(f"{trained(way, p, rate):.3f}" for way in WAYS)] for rate in rates]
+    rows = [[f"{rate:g}", *(f"{trained(way, p, rate):.3f}" for way in WAYS)] for rate in counted(rates, "Training")]
     title = f"Loss of the last of {EPOCHS} epochs, {p} stages, momentum {MOMENTUM}"
     return Table(title, ["rate", *WAYS], rows)

@@ -7,6 +7,7 @@ from typing import Any
 
 from lockstep.pipeline import pipedream_staleness
 from lockstep.show.chart import Chart, chart, domain, level, named
+from lockstep.tally import counted
 
 WIDTH, HEIGHT, MEAN = 300, 240, 10  # pixels; minibatches whose mean is a point
 
@@ -22,7 +23,7 @@ def old_weights(stages: int = 4, rate: float = pipedream_staleness.RATE) -> Char
             "loss": mean,
             "told": f"{way}, minibatches {at} to {at + MEAN - 1}: {mean:.3f}",
         }
-        for way in pipedream_staleness.WAYS
+        for way in counted(pipedream_staleness.WAYS, "Training", each=1.8)
         for at, mean in _means(pipedream_staleness.losses(way, stages, rate))
     ]
     x: dict[str, Any] = {"field": "minibatch", "type": "quantitative", "axis": {"title": "minibatch", "tickCount": 6}}

@@ -13,6 +13,7 @@ from lockstep.experiments.fsdp.your_line import FLAT, NODES
 from lockstep.sharded.flat import shard_length
 from lockstep.sharded.overlapped_backward import one_after_the_other, prefetch_backward
 from lockstep.tables import Table
+from lockstep.tally import counted
 from lockstep.worlds import Result, run
 
 BLOCKS, WIDTH, HEADS, ROWS, TOKENS = 6, 1024, 16, 8, 512
@@ -54,7 +55,7 @@ def waiting(done: Result, kind: str) -> float:
 def backward_table() -> Table:
     """How long the pass takes, and how much of it a rank waits."""
     rows = []
-    for way in WAYS:
+    for way in counted(WAYS, "Running"):
         done = backward_run(way)
         waits = [waiting(done, kind) for kind in ("all_gather", "reduce_scatter")]
         rows.append([way, *(f"{1e3 * seconds:.1f}" for seconds in (done.time, done.time - sum(waits), *waits))])

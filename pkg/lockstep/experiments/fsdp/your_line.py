@@ -23,6 +23,7 @@ from lockstep.machines import Cluster, Device, find
 from lockstep.sharded.flat import gathered, reduced_shard, shard_length, shard_of
 from lockstep.sharded.layers import Layer, dense
 from lockstep.tables import Table
+from lockstep.tally import counted
 from lockstep.worlds import Result, run
 
 GatherOrder = Callable[[int], Iterable[int]]  # how many layers -> which are gathered, one after another
@@ -167,7 +168,7 @@ def ahead_table(most_whole: MostWhole) -> Table:
     rows = [
         [f"{ahead}", f"{4 * most_whole(sizes, ahead) / 1e6:.0f}",
          f"{(ahead_run(ahead, NO_BATCH).memory[0].peak - shards) / 1e6:.0f}", f"{ahead_run(ahead).time * 1e3:.1f}"]
-        for ahead in (0, 1, 2)
+        for ahead in counted((0, 1, 2), "Running")
     ]  # fmt: skip
     head = ["fetched ahead", "MB whole, by your line", "MB whole, in the run", "ms of a forward pass"]
     return Table(f"{len(sizes)} layers of unequal size on {NODES} GPUs", head, rows)
