@@ -186,8 +186,8 @@ predict(
 )
 
 # %% lesson="after sharded"
-display(reconcile("sharded", simulated=pipeline_and_fsdp.times_as_many()))
-pipeline_and_fsdp.sharded_table()
+display(pipeline_and_fsdp.sharded_table())
+reconcile("sharded", simulated=pipeline_and_fsdp.times_as_many())
 
 # %% [markdown] lesson="reason sharded"
 # **Our reason.** Each of the four micro-batches sends 1.5 times an all-reduce. (Only the embedding isn't gathered

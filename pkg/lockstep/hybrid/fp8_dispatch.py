@@ -67,7 +67,7 @@ def equal_parts(rows: Tensor, group: dist.ProcessGroup) -> Tensor:
 
 def packed(rows: Tensor) -> Tensor:
     """Rows (n, h) as bytes (n, h + h/32): numbers, then scales. h is a multiple of 128."""
-    tiles = rows.unflatten(1, (-1, TILE))
+    tiles = rows.reshape(len(rows), -1, TILE)
     largest = tiles.abs().amax(2, keepdim=True).float().clamp_(min=torch.finfo(torch.float32).tiny * LARGEST)
     scales = torch.exp2(torch.ceil(torch.log2(largest / LARGEST)))
     numbers = (tiles / scales.to(rows.dtype)).to(torch.float8_e4m3fn).flatten(1)
@@ -77,6 +77,6 @@ def packed(rows: Tensor) -> Tensor:
 def opened(sent: Tensor, dtype: torch.dtype) -> Tensor:
     """The inverse of ``packed``, as far as 8 bits hold it."""
     h = sent.shape[1] * TILE // (TILE + 4)
-    numbers = sent[:, :h].view(torch.float8_e4m3fn).to(dtype).unflatten(1, (-1, TILE))
+    numbers = sent[:, :h].view(torch.float8_e4m3fn).to(dtype).reshape(len(sent), -1, TILE)
     scales = sent[:, h:].contiguous().view(torch.float32).to(dtype)
     return (numbers * scales.unsqueeze(2)).flatten(1)

@@ -87,7 +87,7 @@ class GridWorker(PipelineWorker):
         parts = [GPTChunk(model, grid, at, stages * chunks, groups, streams) for at in places]
         self.states = [ChunkState(part, self.groups, grid) for part in parts]
         mine = share(model.seq, grid.cp, self.replica % grid.cp)
-        self.positions = mine.stop - mine.start
+        self.positions: int = mine.stop - mine.start
         length = self.positions // (grid.tp if grid.sequence_parallel else 1)
         self.whole = (grid.micro_batch, length, model.hidden)
         super().__init__(parts, [self.whole[1:]] * chunks, self._loss, None, groups["pp"], stash=False)
