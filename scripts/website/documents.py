@@ -12,11 +12,7 @@ PARTS = {
     "For learners": ("readme", "your-work", "one-click", "glossary", "coverage"),
     "Programs": ("virtual-cluster", "simulate-step", "tensors", "scripts", "traces", "races", "pytest", "warp-machine",
                  "plan", "figures"),
-<<<<<<< HEAD
-    "For teachers": ("instructors", "board", "grading", "hub", "checks", "trust", "contributing"),
-=======
-    "For teachers": ("instructors", "timetable", "grading", "hub", "checks", "trust", "contributing"),
->>>>>>> wt-class
+    "For teachers": ("instructors", "timetable", "board", "grading", "hub", "checks", "trust", "contributing"),
     "Where it ran": ("ranges", "gpu-node", "site", "changelog"),
 }  # fmt: skip
 
