@@ -30,8 +30,7 @@ class ResumableLoader:
 
     def order(self) -> list[int]:
         """The epoch's permutation of all samples."""
-        found: list[int] = np.random.default_rng((self.seed, self.epoch)).permutation(self.samples).tolist()
-        return found
+        return permuted(self.samples, self.seed, self.epoch)
 
     def __iter__(self) -> Iterator[list[int]]:
         """The rest of the epoch; then the next one begins."""
@@ -55,6 +54,12 @@ class ResumableLoader:
                 "Make the loader with those.",
             )
         self.epoch, self.position = state["epoch"], state["position"]
+
+
+def permuted(samples: int, seed: int, epoch: int) -> list[int]:
+    """The order of an epoch, the same wherever it is drawn."""
+    found: list[int] = np.random.default_rng((seed, epoch)).permutation(samples).tolist()
+    return found
 
 
 def resume_exactly(samples: int, batch: int, rank: int, ranks: int, seed: int) -> ResumableLoader:

@@ -89,7 +89,7 @@ def stepped(loaders: list[Any], steps: int, samples: int) -> Iterator[list[Any]]
     """All ranks side by side. After the first step a state is taken, which later ones must not change."""
     iterators, number, kept = [iter(loader) for loader in loaders], 0, list[tuple[Any, str]]()
     while number != steps and number <= samples:
-        batches = [next(iterator, None) for iterator in iterators]
+        batches: list[Any] = [next(iterator, None) for iterator in iterators]
         if all(batch is None for batch in batches):
             break
         if any(batch is None for batch in batches):
@@ -127,7 +127,7 @@ def facts(samples: int, parts: list[Part], seed: int, answer: Any) -> Evidence:
     none: Evidence = dict.fromkeys(("lacks", "ends", "lives", "plain", "long", "unlike", "sizes", "twice", "missing"))
     none |= {"outside": None, "many": None, "moved": False, "same": False, "sorted": False, "seeds": False}
     if "wrong" in answer:
-        return none | answer["wrong"]
+        return {**none, **answer["wrong"]}
     first = of_parts(samples, parts, answer["parts"])
     rest = first or of_parts(samples, [(*parts[0][:2], TO_THE_END)] * 2, answer["other"])
     if rest:

@@ -91,14 +91,14 @@ def recorded(of: dict[str, float], steps: int) -> list[Span]:
         note(step, "python", began)
         began = gpu.now
         copied = gpu.launch("copy", "copy", took(of["copy"]))
-        spans.append(("copy", step, "copy", *(1e6 * at for at in gpu.spans[-1][2:4])))
+        spans.append(("copy", step, "copy", 1e6 * gpu.spans[-1].begin, 1e6 * gpu.spans[-1].end))
         if of["waits_for_copies"]:
             gpu.wait(copied)
         note(step, "copy", began)
         began = gpu.now
         for _ in range(2):
             done.append(gpu.launch("compute", "kernel", took(of["compute"] / 2), [copied]))
-            spans.append(("compute", step, "kernel", *(1e6 * at for at in gpu.spans[-1][2:4])))
+            spans.append(("compute", step, "kernel", 1e6 * gpu.spans[-1].begin, 1e6 * gpu.spans[-1].end))
         note(step, "launch", began)
         began = gpu.now
         if of["item"] and (step + 1) % of["item"] == 0:
