@@ -11,7 +11,11 @@ import pytest
 
 from lockstep import run
 from lockstep.errors import TimeLimit
+from lockstep.launch import values
+from lockstep.launch.job import Job
+from lockstep.machines import find
 from lockstep.virtual import host_time
+from lockstep.virtual.cluster_process import run_virtual
 from lockstep.virtual.host_time import MOST, HostTime
 
 
@@ -89,3 +93,22 @@ def spins() -> None:
 
     while True:
         dist.barrier()
+
+
+def talks_for(seconds: float) -> None:
+    from torch import distributed as dist
+
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        dist.barrier()
+
+
+def waits_for_a_run_of_its_own(_: object) -> bytes:
+    run(talks_for, 3.0, ranks=1, timeout=60)
+    return b"done"
+
+
+def test_who_waits_for_a_nested_run_is_not_stuck() -> None:
+    """On a busy machine a test that a learner had written was "stuck", while the runs that it asks for went on."""
+    job = Job.pack(waits_for_a_run_of_its_own, (), {}, 1, own={0: values.packed(None)}, raw=True, nests=True)
+    assert run_virtual(job, find("dgx-a100"), patience=1.0).values == [b"done"]

@@ -49,13 +49,18 @@ class Broker:
 
     conn: Connection
     begins: Callable[[], None] = lambda: None
+    waits: bool = False  # for a run, which has limits of its own
 
     def run(self, job: Job, cluster: str, rules: str, ties: int | None) -> Outcome:
         """As ``run_virtual``. Raises the RunError that ended the inner run."""
         asked = Asked(job.blob, job.ranks, job.seed, job.timeout, job.fake, job.strict, cluster, rules, ties)
         self.begins()
-        self.conn.send(("run", tuple(asked)))
-        kind, content = self.conn.recv()
+        self.waits = True
+        try:
+            self.conn.send(("run", tuple(asked)))
+            kind, content = self.conn.recv()
+        finally:
+            self.waits = False
         if kind == "failed":
             raise content
         told, trace, time, memory = content
@@ -86,6 +91,11 @@ def tell(begins: Callable[[], None]) -> None:
 
 def broker() -> Broker | None:
     return _broker
+
+
+def under_way() -> bool:
+    """Whether this process waits for a nested run."""
+    return _broker is not None and _broker.waits
 
 
 def inner(outer: Job, asked: Any) -> tuple[Job, machines.Cluster, Any, int | None]:

@@ -27,7 +27,7 @@ from lockstep.machines import Cluster
 from lockstep.record.limited_waits import NEVER
 from lockstep.record.started_threads import Started
 from lockstep.residency import Hooks, Residency
-from lockstep.virtual import backend, rank_threads
+from lockstep.virtual import backend, nested_runs, rank_threads
 from lockstep.virtual.clock import Clock
 from lockstep.virtual.errands import Errands
 from lockstep.virtual.event_log import EventLog
@@ -97,8 +97,10 @@ class Simulation:
         return self._values, self.trace(), max(self.scheduler.clock), [r.memory() for r in self._residency]
 
     def _progress(self) -> float:
-        """A number that changes as long as the run goes on: with each operation, and while a value is pickled."""
-        return time.monotonic() if self._states.returning else self.scheduler.operations
+        """A number that changes as long as the run goes on: with each operation, while a value is pickled, and while a
+        rank waits for a run of its own."""
+        goes_on = self._states.returning or nested_runs.under_way()
+        return time.monotonic() if goes_on else self.scheduler.operations
 
     # ---- operations of ranks
 

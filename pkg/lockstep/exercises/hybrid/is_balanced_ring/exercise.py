@@ -26,7 +26,10 @@ FILES = {
     "misses-groups": {"wrong/ranks_of_the_world": "is right for the whole world, and not for a group of some ranks"},
     "misses-wasted-pairs": {"wrong/all_pairs": "is right, and computes pairs that it masks"},
     "misses-unbalanced": {"wrong/masks_earlier_ranks": "is right; its last rank computes far more than the first"},
-    "misses-collectives": {"wrong/whole_keys_gathered": "is right, and gathers all keys and values by a collective"},
+    "misses-collectives": {
+        "wrong/whole_keys_gathered": "is right, and gathers all keys and values by a collective",
+        "wrong/keys_by_all_reduce": "is right, and gets all keys and values by a collective that sums",
+    },
 }  # fmt: skip
 RINGS = Candidates("a ring attention", FILES, lambda name: (load_as(FOLDER / f"{name}.py", FOLDER.name, "ring.py"),))
 
