@@ -11,7 +11,7 @@ import pytest
 
 from lockstep import run
 from lockstep.errors import TimeLimit
-from lockstep.launch import values
+from lockstep.launch import pickled
 from lockstep.launch.job import Job
 from lockstep.machines import find
 from lockstep.virtual import host_time
@@ -110,5 +110,5 @@ def waits_for_a_run_of_its_own(_: object) -> bytes:
 
 def test_who_waits_for_a_nested_run_is_not_stuck() -> None:
     """On a busy machine a test that a learner had written was "stuck", while the runs that it asks for went on."""
-    job = Job.pack(waits_for_a_run_of_its_own, (), {}, 1, own={0: values.packed(None)}, raw=True, nests=True)
+    job = Job.pack(waits_for_a_run_of_its_own, (), {}, 1, own={0: pickled.packed(None)}, raw=True, nests=True)
     assert run_virtual(job, find("dgx-a100"), patience=1.0).values == [b"done"]
