@@ -94,11 +94,11 @@ def pack_shards(store: Store, names: Sequence[str], limit: int) -> Callable[[Ite
     Returns ``read(some)``: the bytes of these files, in the order of ``some``. It opens a shard once."""
     index: dict[str, tuple[int, int, int]] = {}  # shard, offset, bytes
     with ExitStack() as stack:
-        number, used = -1, limit + 1
+        number, used = -1, 0
         for name in names:
             with store.open(name) as file:
                 data = file.read()
-            if used + len(data) > limit and used:
+            if number < 0 or (data and used and used + len(data) > limit):
                 stack.close()
                 shard, number, used = stack.enter_context(store.create()), number + 1, 0
             shard.write(data)

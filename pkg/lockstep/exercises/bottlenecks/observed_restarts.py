@@ -43,15 +43,15 @@ class Wrong(Exception):
 
 
 def watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, Any]:
-    """The job as it is told; the same without a stop; its first epoch with another seed; and a job in one process."""
+    """The job as it is told; the same without a stop; and two epochs each of this seed and of the next one."""
     samples, parts, seed = arguments
     seed %= SEEDS
     try:
         stopped = job(fn, samples, parts, seed)
         same = len({part[:2] for part in parts}) == 1
         through = job(fn, samples, joined(parts), seed, anew=False) if same else None
-        other = job(fn, samples, [(*parts[0][:2], TO_THE_END)] * 2, seed + 1, anew=False)
-        return {"parts": stopped, "through": through, "other": other}
+        own, other = (job(fn, samples, [(*parts[0][:2], TO_THE_END)] * 2, seed + n, anew=False) for n in range(2))
+        return {"parts": stopped, "through": through, "own": own, "other": other}
     except Wrong as wrong:
         return {"wrong": wrong.facts}
 
@@ -125,7 +125,15 @@ def agreed(loaders: list[Any]) -> list[str]:
 
 def facts(samples: int, parts: list[Part], seed: int, answer: Any) -> Evidence:
     none: Evidence = dict.fromkeys(("lacks", "ends", "lives", "plain", "long", "unlike", "sizes", "twice", "missing"))
-    none |= {"outside": None, "many": None, "moved": False, "same": False, "sorted": False, "seeds": False}
+    none |= {
+        "outside": None,
+        "many": None,
+        "moved": False,
+        "same": False,
+        "sorted": False,
+        "seeds": False,
+        "sum": False,
+    }
     if "wrong" in answer:
         return {**none, **answer["wrong"]}
     first = of_parts(samples, parts, answer["parts"])
@@ -133,12 +141,13 @@ def facts(samples: int, parts: list[Part], seed: int, answer: Any) -> Evidence:
     if rest:
         return none | rest
     orders = epochs(parts, answer["parts"])
-    two = epochs([(*parts[0][:2], TO_THE_END)] * 2, answer["other"])
+    own, two = (epochs([(*parts[0][:2], TO_THE_END)] * 2, answer[key]) for key in ("own", "other"))
     moved = answer["through"] is not None and epochs(joined(parts), answer["through"]) != orders[: len(joined(parts))]
     many = samples >= 20
     return none | {
         "moved": moved, "same": many and two[0] == two[1], "sorted": many and two[0] == sorted(two[0]),
         "seeds": many and len(orders[0]) >= 12 and orders[0] == two[0],
+        "sum": many and own[1:2] == two[:1],
     }  # fmt: skip
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import random
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from random import Random
 from statistics import mean
@@ -17,11 +19,16 @@ from lockstep.checks.plain import plain
 Evidence = dict[str, Any]
 Steps = list[list[list[int]]]
 PAIRS = [(seed, epoch) for seed in (1, 2) for epoch in range(8)]
+LOOKALIKES = [  # of two numbers made one: a sum, a product, digits side by side, 10, 100 or 1,000 times the seed
+    *(((1, e + 1), (2, e)) for e in range(7)), ((1, 2), (2, 1)), ((1, 11), (11, 1)),
+    *(((3, times), (4, 0)) for times in (10, 100, 1000)),
+]  # fmt: skip
+RARE = sorted({pair for both in LOOKALIKES for pair in both} - set(PAIRS))
 EARLY, LATE, APART = 0.25, 0.75, 0.3  # of places between 0 and 1; a right answer is far from these
 TRIED = {  # samples, size, ranks, window
     "one rank": [(150, 4, 1, 8)],
     "several ranks": [(200, 2, 4, 6)],
-    "samples that fill no step": [(119, 4, 3, 3), (127, 8, 1, 5)],
+    "samples that fill no step": [(119, 4, 3, 3), (127, 8, 1, 5), (131, 4, 3, 4)],
     "a window of one step": [(60, 3, 2, 1)],
     "batches of one sample": [(90, 1, 1, 12), (90, 1, 3, 8)],
     "one window only": [(48, 4, 2, 90)],
@@ -40,15 +47,32 @@ def watch(fn: Callable[..., Any], arguments: tuple[int, ...]) -> dict[str, Any]:
     samples, size, ranks, window, seed = arguments
     lengths = lengths_of(samples, seed)
     own, found = list(lengths), []
-    for n, pair in enumerate(PAIRS):
+    for n, pair in enumerate([*PAIRS, *RARE]):
         both = []
-        for rank in range(2 if n < 4 else 1):  # the second rank has drawn other numbers before
-            random.seed(seed + 7 * rank)
-            np.random.seed((seed + 7 * rank) % 2**32)
-            torch.manual_seed(seed + 7 * rank)
-            both.append(plain(fn(own, size, ranks, window, *pair)))
+        for rank in range(2 if n < 4 else 1):
+            with process_of(rank, seed):
+                both.append(plain(fn(own, size, ranks, window, *pair)))
         found.append(both)
     return {"epochs": found, "kept": own == lengths}
+
+
+@contextmanager
+def process_of(rank: int, seed: int) -> Iterator[None]:
+    """The process of a rank, which has drawn other numbers before, and in which texts have other hashes."""
+    random.seed(seed + 7 * rank)
+    np.random.seed((seed + 7 * rank) % 2**32)
+    torch.manual_seed(seed + 7 * rank)
+    own = builtins.hash
+    builtins.hash = lambda value: own((own(value), rank)) if holds_text(value) else own(value)
+    try:
+        yield
+    finally:
+        builtins.hash = own
+
+
+def holds_text(value: Any) -> bool:
+    """Whether Python's hash of it differs between processes."""
+    return isinstance(value, (str, bytes)) or (isinstance(value, (tuple, frozenset)) and any(map(holds_text, value)))
 
 
 def facts(samples: int, size: int, ranks: int, window: int, seed: int, answer: Any) -> Evidence:
@@ -71,7 +95,7 @@ def facts(samples: int, size: int, ranks: int, window: int, seed: int, answer: A
     whole = not any(found[key] for key in ("sizes", "batches")) and found["outside"] is None
     if not whole or found["steps"] is not None or found["twice"] is not None or not orders[0]:
         return found
-    return found | padding_of(epochs, lengths, window) | random_of(epochs, lengths, window, step)
+    return found | padding_of(epochs, lengths, window) | random_of(epochs, lengths, window)
 
 
 def is_nested(steps: Any) -> bool:
@@ -105,7 +129,7 @@ def padding_of(epochs: list[Steps], lengths: list[int], window: int) -> Evidence
     return {"padded": None, "computed": 0, "least": 0, "like": False}
 
 
-def random_of(epochs: list[Steps], lengths: list[int], window: int, step: int) -> Evidence:
+def random_of(epochs: list[Steps], lengths: list[int], window: int) -> Evidence:
     """Whether windows and steps are as random as they should be. Each of these is told only where a right answer
     would have it less than once in a million checks."""
     cut = [[frozenset(flat(own)) for own in windows_of(steps, window)] for steps in epochs]
@@ -116,17 +140,15 @@ def random_of(epochs: list[Steps], lengths: list[int], window: int, step: int) -
         [max(lengths[n] for n in flat([one])) for one in own] for steps in epochs for own in windows_of(steps, window)
     ]
     many = len(cut[0]) > 1 or len(out) > len(epochs)
+    of_pair = dict(zip([*PAIRS, *RARE], cut, strict=True))
     same = any(one == cut[0] for one in cut[1:8])
-    pair = next(((a, b) for a, b in SUMS if many and cut[PAIRS.index(a)] == cut[PAIRS.index(b)]), None)
+    pair = next(((a, b) for a, b in LOOKALIKES if many and of_pair[a] == of_pair[b]), None)
     return {
-        "same": many and same, "seedless": many and cut[:8] == cut[8:],
+        "same": many and same, "seedless": many and cut[:8] == cut[8:16],
         "pair": pair, "left": mean(out) if len(out) >= 60 else 0.5,
         "apart": 12 * float(np.var(means)) if len(means) >= 12 else 0.0,
         "sorted": sum(map(len, long)) >= 40 and max(map(len, long)) > 1 and all(in_order(own) for own in long),
     }  # fmt: skip
-
-
-SUMS = [((1, e + 1), (2, e)) for e in range(7)] + [((1, 2), (2, 1))]
 
 
 def in_order(numbers: list[int]) -> bool:

@@ -33,6 +33,8 @@ VALUES = (
          "random order."),
     Rule("same-each-epoch", lambda e: e["same"], "two epochs have the same order."),
     Rule("same-for-all-seeds", lambda e: e["seeds"], "two seeds give the same order."),
+    Rule("sum-of-both", lambda e: e["sum"], "epoch 1 of a seed has the order of epoch 0 of the next one. Begin the "
+         "generator with both numbers, not with their sum."),
 )  # fmt: skip
 
 EXERCISE = by_rules(

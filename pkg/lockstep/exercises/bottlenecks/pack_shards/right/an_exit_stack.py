@@ -5,12 +5,12 @@ from contextlib import ExitStack
 
 def pack_shards(store, names, limit):
     index = {}
-    shard, made, room = None, 0, -1
+    shard, made, room = None, 0, limit
     for name in names:
         file = store.open(name)
         data = file.read()
         file.close()
-        if len(data) > room and room != limit:
+        if shard is None or (data and len(data) > room and room != limit):
             if shard is not None:
                 shard.close()
             shard, made, room = store.create(), made + 1, limit
