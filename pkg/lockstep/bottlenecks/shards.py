@@ -89,16 +89,17 @@ class Store(Protocol):
 
 
 def pack_shards(store: Store, names: Sequence[str], limit: int) -> Callable[[Iterable[str]], Iterator[bytes]]:
-    """Pack small files, in this order, into shards of at most ``limit`` bytes; a larger file has one to itself.
+    """Pack small files, in this order, into shards of at most ``limit`` bytes; a larger file has one to itself,
+    and what is empty fits everywhere.
 
     Returns ``read(some)``: the bytes of these files, in the order of ``some``. It opens a shard once."""
     index: dict[str, tuple[int, int, int]] = {}  # shard, offset, bytes
     with ExitStack() as stack:
-        number, used = -1, limit + 1
+        number, used = -1, 0
         for name in names:
             with store.open(name) as file:
                 data = file.read()
-            if used + len(data) > limit and used:
+            if number < 0 or (data and used and used + len(data) > limit):
                 stack.close()
                 shard, number, used = stack.enter_context(store.create()), number + 1, 0
             shard.write(data)

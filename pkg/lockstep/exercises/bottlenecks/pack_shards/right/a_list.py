@@ -7,7 +7,7 @@ def pack_shards(store, names, limit):
     for name in names:
         with store.open(name) as small:
             data = small.read()
-        if used is None or used + len(data) > limit and used > 0:
+        if used is None or data and used + len(data) > limit and used > 0:
             if plan:
                 plan[-1].close()
             plan.append(store.create())

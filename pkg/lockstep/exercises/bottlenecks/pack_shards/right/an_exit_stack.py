@@ -10,7 +10,7 @@ def pack_shards(store, names, limit):
         file = store.open(name)
         data = file.read()
         file.close()
-        if len(data) > room and room != limit:
+        if shard is None or (data and len(data) > room and room != limit):
             if shard is not None:
                 shard.close()
             shard, made, room = store.create(), made + 1, limit

@@ -8,7 +8,7 @@ def pack_shards(store, names, limit):
     for name in names:
         with store.open(name) as file:
             data = file.read()
-        if shard is None or (used and used + len(data) > limit):
+        if shard is None or (used and data and used + len(data) > limit):
             if shard:
                 shard.close()
             shard, number, used = store.create(), number + 1, 0
