@@ -1,7 +1,8 @@
 """nbgrader on this tree: run plain `nbgrader` commands in this folder.
 
 `lockstep build` makes solutions/ and labs/; nbgrader grades what comes back. Everything that is about people
-(submissions, the gradebook, feedback) lies under grading/, which git ignores.
+(submissions, the gradebook, feedback) lies under grading/. Keep that out of git: a clone of Lockstep has it in its
+.gitignore, and a course of your own needs a line `/grading/` in its own.
 
 A learner's working folder has a copy of this file: there, and here, `nbgrader submit` hands in what the learner has
 written. NBGRADER_EXCHANGE names the folder through which labs are handed out and in (else it is exchange/ in the

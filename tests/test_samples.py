@@ -30,6 +30,21 @@ def pytest_collection_modifyitems(items):
 """
 
 
+def test_a_test_of_exercises_that_has_no_row_runs_none(pytester: pytest.Pytester, pytestconfig: pytest.Config) -> None:
+    """`pytest -k …` in tests/ ended in an INTERNALERROR: "NotSetType object has no attribute topic"."""
+    ours = next(one for one in pytestconfig.pluginmanager.get_plugins() if hasattr(one, "runs_horovod"))
+    (item,) = pytester.getitems(
+        """
+        import pytest
+
+        @pytest.mark.runs("exercise")
+        @pytest.mark.parametrize("exercise", [])
+        def test_it(exercise): pass
+        """
+    )
+    assert not ours.runs_horovod(item)
+
+
 @pytest.mark.parametrize(
     ("mark", "rows"), [("", "01234560 1"), ("not slow", "0 3 601"), ("slow", "1245")], ids=["all", "fast", "slow"]
 )

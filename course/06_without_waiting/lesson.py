@@ -274,7 +274,7 @@ backup_workers.advice_table()
 # |---|---|---|
 # | Generally scales well, no ‘barrier’ | the column *1 server*, above | Right while the port keeps up; then workers queue. |
 # | Centralized approach does not scale well | the last row, against *all-reduce* | Right for one server. Four can serve more workers. |
-# | More info on asynchronous SGD: pub45187 | time to the loss: synchronous with 4 backup workers 21.3 ms, asynchronous 23.1 | That paper argues for backup workers: hardly any wait, nothing stale. |
+# | More info on asynchronous SGD: pub45187 | time to the loss, just above: synchronous with 4 backup workers against asynchronous | That paper argues for backup workers: hardly any wait, nothing stale. |
 #
 # **A good place for a break.** Your predictions and lines are kept.
 #

@@ -45,7 +45,7 @@ from lockstep.planner import offers
 # - **It may cost** nothing: there are at most a few hundred ranks.
 #
 # Two ranks share a group of an axis if they differ in their place on that axis alone. On an axis of size 1 each rank is a
-# group of its own. There may be any number of axes, at least one. Leave `sizes` as it was.
+# group of its own. There may be any number of axes, at least one, and each size is 1 or more. Leave `sizes` as it was.
 
 # %% [markdown] lab="hint make_grid"
 # Draw six ranks with the sizes [2, 3] as a table of three rows and two columns, and number them row by row. Which ranks
@@ -120,14 +120,15 @@ for axis, groups in zip(["tp", "dp", "pp"], make_grid(192, [8, None, 12])):
 #   `targets`, on the last stage a list of what should come out, in the same shapes, else an empty list; `count`, how many
 #   examples all copies have together; and `groups`, a dict of this rank's process groups, by `"tp"`, `"pp"` and `"dp"`.
 # - **You return** a list of two tensors, the gradients of `A` and of `B`, of this loss: the sum, over all examples of all
-#   copies, of (y − target)², divided by `count`.
+#   copies, of (y − target)², divided by `count`. Of an example, that is added up over its h numbers.
 # - **You may use** torch and its `dist`.
-# - **It may cost**, a rank: on tp, 2·n·h numbers in all-reduces, where n is the sum of `rows`: one all-reduce in each forward pass and
-#   one in each backward pass; on pp, 2·n·h numbers in messages, between neighbours alone; on dp, one gradient of `A` and of `B`, by
+# - **It may cost**, a rank: on tp, 2·n·h numbers in all-reduces, where n is the sum of `rows`: of each micro-batch, one all-reduce in
+#   the forward pass and one in the backward pass, which stage 0 may leave out; on pp, 2·n·h numbers in messages, between neighbours alone; on dp, one gradient of `A` and of `B`, by
 #   all-reduce. Nothing else is sent, and no group but these three is used.
 #
 # The ranks of a tp group have the same inputs and targets. Rank i of a pp group is stage i. An axis may be of size 1. Copies may
-# have different numbers of examples, and micro-batches too; parts of A may differ in width.
+# have different numbers of examples, and micro-batches too, each with one example or more, and one micro-batch or more a copy;
+# parts of A may differ in width. Where x·A is 0, take 0 for relu's gradient, as torch does.
 #
 # A message goes to a rank of the group: `dist.send(t, group=groups["pp"], group_dst=stage + 1)`, and `dist.recv` with `group_src`.
 # Send whole tensors that lie in one piece: `.contiguous()`.
@@ -225,12 +226,13 @@ check("hybrid.train_2x2x2", train_2x2x2)
 # - **You return** causal attention over the *whole* sequence, at this rank's positions: (H, 2c, d), float64. Each position attends
 #   to itself and to all earlier ones. A score is q·k/√d; the weights are the softmax of a position's scores.
 # - **You may use** torch, and messages: `dist.isend`, `dist.irecv`, `dist.batch_isend_irecv`. No collective.
-# - **It may cost**, a rank: 2(K − 1) messages, one after another, of 4(K − 1)·H·c·d numbers in all; 2K + 2 pairs of chunks,
-#   4·H·c²·d FLOP each. From the start of each message to the wait for it, the rank computes at least one pair of chunks.
-#   Besides its arguments it holds at most 12 times the bytes of `k`: tried with K = 8, c = 2, d = 32.
+# - **It may cost**, a rank: at most 2(K − 1) messages, of 4(K − 1)·H·c·d numbers in all: `k` and `v` may travel side by side,
+#   or as one message; at most 2K + 2 pairs of chunks, 4·H·c²·d FLOP each. From the start of each message to the wait for it,
+#   the rank computes at least one pair of chunks. Besides its arguments it holds at most 12 times the bytes of `k`, what
+#   it returns included: tried with K = 8, c = 2, d = 32.
 #
 # A *pair* is the queries of one chunk with the keys and values of one chunk: two matrix products. Nothing is needed of
-# a pair whose keys all come later than its queries. Scores may be in the thousands: exp(1,000) is infinite. Gradients aren't needed.
+# a pair whose keys all come later than its queries: 2K + 1 pairs are left, and you may compute one more. Scores may be in the thousands: exp(1,000) is infinite. Gradients aren't needed.
 # `dist.get_rank(group)` is r, and K may be 1. Give each message `group=group, group_dst=…` or `group_src=…`; in
 # `dist.P2POp(dist.isend, tensor, group=group, group_peer=…)`, either end is `group_peer`.
 
@@ -415,15 +417,16 @@ else:
 #
 # - On each rank of each group, its values are right: causal attention over all positions, up to rounding in float64.
 # - It calls no collective.
-# - It computes no pair of chunks that it could leave out: on each rank at most 2K + 2 pairs, 4·H·c²·d FLOP each. So no rank
-#   computes much more than another.
+# - It computes few pairs of chunks in vain: 2K + 1 are needed, and on each rank it computes at most 2K + 2, 4·H·c²·d FLOP
+#   each. So no rank computes much more than another.
 #
 # When messages start, and what is held in memory, doesn't matter here.
 #
-# Call `run(program, …, ranks=…, on="virtual", timeout=…)` in your test: `from lockstep import run`, and `from lockstep.errors import
-# RunError`. It returns an outcome: `outcome.values` is what the program returned on each rank, and `outcome.trace` has the events:
-# `event.rank`, `event.flops` and `event.kind`, which is "compute", "send", "recv", or a collective's name, as "all_gather" or "barrier".
-# A function that hangs or fails is no ring: `run` raises a `RunError`.
+# Call `run(program, *arguments, ranks=…, on="virtual", timeout=…)` in your test: `from lockstep import run`, and `from lockstep.errors
+# import RunError`. On each rank it calls `program(*arguments)`, a function of yours that calls `fn`. It returns an outcome:
+# `outcome.values` is what the program returned on each rank, and `outcome.trace` has the events: `event.rank`, `event.flops` and
+# `event.kind`, which is "compute", "send", "recv", or a collective's name, as "all_gather" or "barrier". `event.flops` counts matrix
+# products alone, and `dist.new_group` leaves no event. A function that hangs or fails is no ring: `run` raises a `RunError`.
 #
 # The check tries your test on about fifteen functions and has 60 seconds for all of them: make at most four runs for each, of up to 4 ranks.
 # A function may be wrong for more than two ranks only, in a group that isn't the world, such as [1, 3] of 4, on some ranks, or for
@@ -493,7 +496,7 @@ check("hybrid.is_balanced_ring", is_balanced_ring)
 #   All ranks send at the same time.
 #
 # The field has no edge. Above the top row of blocks comes the bottom row, and to the left of the first column comes the last
-# one. So a rank may be its own neighbour. With P = 2, the neighbours above and below are the same rank.
+# one. So a rank may be its own neighbour: with P = 1 above and below, with Q = 1 on both sides. With P = 2, the neighbours above and below are the same rank.
 #
 # All blocks in a row have the same h, and all in a column the same w. Each is at least `width`. `block` may lie in memory in
 # any order. Leave it as it was. Between two ranks, messages without a tag arrive in the order in which they were sent.
@@ -585,7 +588,7 @@ check("hybrid.ulysses", ulysses)
 #   `gpu_hours`, how many hours one GPU runs on average until it interrupts the job; `gpus`, how many there are; and `restart`, the seconds
 #   from an interruption until the job runs again.
 # - **You return** `(steps, goodput)`: the whole number of steps between two checkpoints, 1 or more, at which the loss is least; and the
-#   goodput there.
+#   goodput there. Both may be off by rounding alone.
 # - **You may use** anything.
 # - **It may cost** nothing: the best number is below 100,000.
 #
@@ -626,7 +629,8 @@ check("hybrid.checkpoint_interval", checkpoint_interval)
 #   `experts` experts in each layer.
 # - **You return** three lists, as a tuple:
 #   - the groups of ranks that have all experts of their layers between them, `ep` ranks each: the *ep groups*;
-#   - the groups of ranks that have the same experts of the same layers, and sum their gradients: the *copies*;
+#   - the groups of ranks that have the same experts of the same layers, and sum their gradients: the *copies*. A rank whose
+#     experts nobody else has is a group of its own;
 #   - for each rank, rank 0 first, the list of the experts that it has.
 # - **You return** `None` if it doesn't work: `ep` doesn't divide dp·tp, or doesn't divide `experts`.
 # - **You may use** anything.
@@ -672,7 +676,7 @@ check("hybrid.fold_experts", fold_experts)
 #   - `"batch"`: dp·b doesn't divide the batch;
 #   - `"link"`: tp doesn't divide `node`, so that a tensor group would leave its node;
 #   - `"weights"`, `"gradients"`, `"optimizer"` or `"activations"`: the four of them together need more bytes than a GPU has, and
-#     this one needs most. Of equal ones, the one that comes first here;
+#     this one needs most. Of equal ones, the one that comes first here: they are then equal to the byte;
 #   - `"runs"`: nothing speaks against it.
 # - **You may use** anything.
 # - **It may cost** nothing.
@@ -727,7 +731,8 @@ check("hybrid.why_infeasible", why_infeasible)
 # - **It may cost** nothing.
 #
 # Three rules hold: the GPUs are tp·cp·pp·dp; the batch is dp·micro_batch·micro_batches; and the tokens are batch·seq. Experts share the
-# ranks of the other axes, so ep is in none of them. `None` isn't 1: an axis that isn't printed may have any size. What you need may
+# ranks of the other axes, so ep is in none of them. `None` isn't 1: an axis that isn't printed may have any size. So a product of which two factors
+# aren't known tells neither, and nobody tries out what would fit: 8 GPUs and tp 8 don't say that cp is 1. What you need may
 # take two rules, or three. The rows hold together: no two rules give different numbers. Leave `row` as it was.
 
 

@@ -154,11 +154,13 @@ check("bottlenecks.name_the_bottleneck", name_the_bottleneck)
 # - **It may cost** one opening of each shard, the bytes of the samples, and one call of `decode` for each sample.
 #
 # While the consumer has batch i, batch i + 1 is begun before anybody asks for it; but no batch after i + `ahead` is begun,
-# since finished batches take memory. A batch that is asked for counts as the one that the consumer has.
+# since finished batches take memory. A batch that is asked for counts as the one that the consumer has. A batch is begun when
+# `decode` is called for one of its samples.
 #
-# If `decode` raises an error, the consumer gets the batches before, and the error when it asks for that batch. At the end,
-# even if the consumer stops early (`close()` on a generator runs what stands in `finally`), all shards are closed and your
-# threads have ended. `order` may be empty. Leave it as it was.
+# If `decode` raises an error, the consumer gets the batches before, and the error when it asks for that batch; then it asks
+# for nothing more. At the end, also after an error, and if the consumer stops early (`close()` on a generator runs what
+# stands in `finally`), all shards are closed and your threads have ended. What they had begun may be finished or dropped.
+# `order` may be empty. Leave it as it was.
 
 
 # %% lab="given mend_loader"
@@ -253,7 +255,8 @@ check("bottlenecks.mend_loader", mend_loader)
 #   and dtype; and at the end the mean loss, float32. All ranks return the same.
 # - **You may use** torch and `dist.all_reduce`.
 # - **It may cost** as many all-reduces as there are different dtypes among the gradients and the loss, and 16 bytes more
-#   than the gradients have. So no float32 tensor may travel as float64.
+#   than the gradients have. So no float32 gradient may travel as float64. The 16 bytes are for the loss and the number of
+#   samples, which may travel as float64 where gradients do.
 #
 # A rank may have no samples: its sums are 0, and it takes part. All ranks together have at least one sample and at most a
 # million. Shapes and dtypes are the same on all ranks. Leave the gradients and the loss as they were.
@@ -331,8 +334,8 @@ check("bottlenecks.mend_tiny_collectives", mend_tiny_collectives)
 #
 # - **You get** `dumps`, a list: item r is the dump of rank r, a dict, or `None` if its process ended without one.
 # - **You return** a tuple `(rank, line, cause)`. The cause is one of these four:
-#   - `"absent"`: others wait for this rank, and it waits in no operation. Its line is that of the operation that lacks
-#     only this rank.
+#   - `"absent"`: others wait for this rank, and it waits in no operation; so it is with each rank that left no dump. Its
+#     line is that of the others, which wait in the operation that lacks only this rank.
 #   - `"other collective"`: all ranks of a group have posted its n-th operation, and this rank's is a different collective
 #     from the others'. Its line is its own.
 #   - `"other size"`: the same collective, but this rank's input has a different size. Its line is its own.
@@ -526,7 +529,7 @@ check("bottlenecks.five_steps_on_three_roofs", five_steps_on_three_roofs)
 # Decoding reads the keys and values of all earlier tokens. How much memory do they take?
 #
 # - **You get** `layers`; `heads`, the attention heads of a layer; `kv_heads`, the number of different pairs of keys and values
-#   (heads share them in groups of equal size); `width`, the numbers of a token, which the heads divide among themselves;
+#   (heads share them in groups of equal size); `width`, the numbers of a token, a multiple of `heads`;
 #   `lengths`, a list of the tokens of each sequence, 0 or more; `nbytes`, the bytes of a number; and `block`, the tokens of
 #   a block, 1 or more.
 # - **You return** the bytes of the whole cache, an integer.
@@ -572,7 +575,8 @@ check("bottlenecks.kv_cache_bytes", kv_cache_bytes)
 # So no sample comes twice. How the samples of a step are dealt to its batches doesn't matter.
 #
 # Each rank calls your function itself, with the same arguments, and must get the same steps, whatever random numbers it
-# has drawn before. Every other pair of seed and epoch gives other windows: (1, 2) and (2, 1), too.
+# has drawn before. Every other pair of seed and epoch draws another order: (1, 2) and (2, 1), too. So where there is more than
+# one window, or samples are left out, other samples stand in them.
 #
 # An example: with `lengths` [3, 9, 4, 8, 5, 5], `size` 1, `ranks` 2 and `window` 3, there is one window, and
 # `[[[4], [5]], [[2], [0]], [[1], [3]]]` is right. It computes 2·5 + 2·4 + 2·9 = 36 tokens.
@@ -616,13 +620,14 @@ check("bottlenecks.bucket_by_length", bucket_by_length)
 #
 # In the shards the files stand in the order of `names`, with nothing between them. A shard has at most `limit` bytes; only
 # a file that is larger has more, and a shard of its own. A new shard is made only if the next file doesn't fit into the
-# last one, and no shard is empty. A file may be empty: it fits everywhere.
+# last one, and no shard is empty. A file may be empty: it fits everywhere, also behind a
+# file that is larger than a shard. Where all files are empty, one empty shard may be made.
 #
 # `some` has each of its names once, in any order; it may be empty. `read` may be called many times. It gets what it gives
 # from the shards: no content stays in memory, and the small files are not opened again.
 #
-# When you return, all is closed; so it is when a `read` has come to its end, or is stopped early (`close()` on a generator
-# runs what stands in `finally`).
+# When you return, all is closed; so it is when a `read` has come to its end, or is stopped early, even before its first file
+# (`close()` on a generator runs what stands in `finally`, if the generator has begun).
 #
 # An example: files `"a/1"`, `"b/1"` and `"c"`, of 3, 4 and 2 bytes, and a limit of 8. Shard 0 has 7 bytes, the first two
 # files, and shard 1 has 2. `read(["c", "a/1"])` opens both, and gives 2 bytes and then 3.
@@ -679,6 +684,7 @@ check("bottlenecks.pack_shards", pack_shards)
 #   - `state_dict()`: where the training is, as a dict. `json.dumps` of it has at most 200 characters. At the same moment it
 #     is the same on all ranks, and what happens later doesn't change it.
 #   - `load_state_dict(state)`: from now on this loader goes on from there. The seed and the samples are the same as before.
+#     The state has been through `json.dumps` and `json.loads`: keys are then text, and tuples lists.
 # - **You may use** anything. Ranks send each other nothing.
 # - **It may cost** nothing worth counting.
 #
@@ -687,8 +693,8 @@ check("bottlenecks.pack_shards", pack_shards)
 # seen, but for those that fill no whole step.
 #
 # A batch counts as seen when the `for` has got it. So a state may be taken inside of the loop, after any batch; or before
-# the loop, or after it. After a `break` the next `for` goes on with what is left. If that fills no whole step, the `for`
-# ends at once.
+# the loop, or after it. After a `break`, or from a state that was loaded, the next `for` goes on with what is left. If that
+# fills no whole step, the `for` ends at once, and the epoch with it.
 #
 # A loader that loads a state may have other `ranks` and another `batch` than the one that wrote it. What is left of the
 # epoch is then dealt to these: again no sample twice, and none missing but for those that fill no step of the new size.
@@ -744,7 +750,8 @@ check("bottlenecks.resume_exactly", resume_exactly)
 #     in the compute stream, and returns its event;
 #   - `gpu.wait(event)`: the host waits until this is done;
 #   - `gpu.synchronize()`: the host waits until all is done.
-# - **It may cost** the time of the best way to do it, and 1 % more.
+# - **It may cost** the time of the best way to do it, and 1 % more. You need not wait for the end: what is in the streams
+#   when you return is run.
 #
 # Batches and buffers are counted from 0. The host goes on as soon as it has launched something. What is in a stream runs in
 # the order of its launches, and begins when what was launched in the same stream before is done, and all events in `after`
@@ -804,7 +811,8 @@ check("bottlenecks.overlap_copies", overlap_copies)
 #
 # The loader **starves** the GPU if, in a run of 400 steps, the GPU computes nothing *while the host is in `next(loader)`* for
 # 5 % of the time or more. The time, and all in it, begins when step 10 begins on the host: loaders need a few
-# steps to get going. It ends with the last span. No loop is near the bound: it is less than 2 %, or more than 8 %.
+# steps to get going. Kernels of earlier steps that run then count as computing. It ends with the last span. No loop is near
+# the bound: it is less than 2 %, or more than 8 %.
 #
 # A host runs ahead of its GPU: it may wait for a batch while kernels of earlier steps run, and that costs nothing. A GPU may
 # be idle for other reasons. A loader may be late only now and then, or only from some step on.

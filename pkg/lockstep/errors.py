@@ -96,6 +96,7 @@ class Exit:
     secondary: bool = False  # apparently a consequence of another rank's end
     found: RunError | None = None  # an error of the whole run that this rank has detected
     module: str = ""  # in which the exception's type is defined
+    bases: tuple[str, ...] = ()  # the names of the classes that the exception's type inherits from, nearest first
     stated: bool = False  # raised by a raise statement, and not by what the line calls or computes
     mistake: str = ""  # as ``UsageError.mistake``
     shadow: str = ""  # a learner's file that was imported in place of the module that the exception is about

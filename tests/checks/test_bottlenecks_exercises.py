@@ -1,10 +1,12 @@
 """What the exercises of unit 13 are drawn from: each trap is there, and recorded files are what their scripts make."""
 
 from importlib.resources import files
+from pathlib import Path
 from random import Random
 
 import pytest
 
+from lockstep import checks
 from lockstep.bottlenecks import hung_ranks
 from lockstep.bottlenecks.hung_ranks import members, operation, post_mortem, waiting
 from lockstep.bottlenecks.profiles import CAUSES, COMPUTING, LEAST, costs, name_the_bottleneck, steps_of
@@ -59,6 +61,28 @@ def test_varied_dumps_tell_of_the_same_incident(day: str) -> None:
     assert len(others) > 2
 
 
+def test_a_wrong_answer_is_told_its_first_wrong_part_and_no_right_one(tmp_path: Path) -> None:
+    """It was "gives (3, …); it is (41, 'train.py, line 30, in train', 'absent')": a day's whole solution."""
+    tell = checks.find("bottlenecks.post_mortem").feedback.apart
+    assert tell
+    right = post_mortem(incidents.recorded(DAYS[0]))
+    rank, line, cause = right.rank + 1, "train.py, line 1, in train", "other reason"
+    told = [
+        tell((rank, line, cause), right),
+        tell((right.rank, line, cause), right),
+        tell((*right[:2], cause), right),
+    ]
+    assert told == [
+        f"rank {rank}; the hang did not begin there",
+        f"the right rank, and the line {line!r}, which is not the one that is asked for",
+        f"the right rank and line, and the cause {cause!r}; it is another one",
+    ]
+    (tmp_path / "answer.py").write_text("def post_mortem(dumps):\n    return -1, '', 'absent'\n")
+    score = checks.check_file("bottlenecks.post_mortem", tmp_path / "answer.py", keep=False)
+    assert "rank -1; the hang did not begin there." in score.findings[0].message
+    assert "in train" not in score.findings[0].message
+
+
 def test_no_entry_tells_the_cause() -> None:
     lines = {
         e["frames"][0]["filename"] for day in DAYS for dump in incidents.recorded(day) if dump for e in dump["entries"]
@@ -105,8 +129,11 @@ def test_no_drawn_share_is_near_the_bound_and_varied_loops_lose_the_same(seed: i
 
 
 def test_what_hides_behind_a_slower_rank_costs_nothing() -> None:
-    for profile in drawn_profiles.behind_another(Random(0)):
-        assert [share > 0 for share in name_the_bottleneck(*profile)] == [False, False, True, False]
+    """Where it is longer than what the slower rank computes, what stands out is lost, and no straggler is seen: each
+    second profile reads numbers, the others wait for batches."""
+    found = [[share > 0 for share in name_the_bottleneck(*one)] for one in drawn_profiles.behind_another(Random(0))]
+    behind, loader, reading = [False, False, True, False], [True, False, False, False], [False, True, False, False]
+    assert found == [*[behind] * 4, loader, reading, *[behind] * 2, loader, reading]
 
 
 def test_where_equal_computing_makes_steps_longer_the_share_is_negative_or_what_is_left_of_it() -> None:

@@ -81,7 +81,7 @@ def test_it_is_found_by_its_file_from_anywhere(tmp_path: Path, monkeypatch: pyte
 
 TOLD = {
     "a right one": (RIGHT, 4, ""),
-    "an empty one": ("pass", 0, "With case 1: mean_of_shards([[1, 2, 3], [6]]) gives nothing (None); 3 is wanted."),
+    "an empty one": ("pass", 0, "With case 1: mean_of_shards([[1, 2, 3], [6]]) gives nothing (None); it is 3."),
     "the stub": ("raise NotImplementedError()", 0, "This is not written yet"),
     "the sum": (
         RIGHT.replace(" / len(kept)", ""), 1.25,
@@ -101,7 +101,11 @@ TOLD = {
         "With no numbers: mean_of_shards([[], []]) should raise ValueError, and raises ZeroDivisionError.",
     ),
     "a subclass": (RIGHT.replace('ValueError("none")', "UnicodeError"), 4, ""),
-    "a generator": ("return (n for n in [3.0])", 0, "gives a generator; 3 is wanted. Make a list of the generator"),
+    "a subclass of its own": (
+        "class NoNumbers(ValueError):\n    pass\n" + RIGHT.replace('ValueError("none")', "NoNumbers"), 4, "",
+    ),
+    "a subclass of a library's": ("import json\n" + RIGHT.replace('raise ValueError("none")', "json.loads('')"), 4, ""),
+    "a generator": ("return (n for n in [3.0])", 0, "gives a generator; it is 3. Make a list of the generator"),
     "changed arguments": ("shards.sort(key=len)\n" + RIGHT, 1.25, "changes the order of shards"),
     "one that remembers": (
         "gc.mine = getattr(gc, 'mine', 0) + 1\nif gc.mine > 1:\n    return 0.0\n" + RIGHT, 0.5,
@@ -152,7 +156,7 @@ HOSTILE = {
     ),
     "is equal to everything": (
         "class Equal(float):\n    def __eq__(self, other): return True\n    __hash__ = None\nreturn Equal(12.5)",
-        "gives an Equal; 3 is wanted.",
+        "gives an Equal; it is 3.",
     ),
     "sends what is no data": (
         "import lockstep.checks.returned as r\nr.as_data = lambda value: {'tuple': {'dict': 1}}\nreturn 12.5",
@@ -184,7 +188,7 @@ RANKS = {
     "the reference": ("out = torch.empty_like(tensor)\nn, r = dist.get_world_size(), dist.get_rank()\n"
                       "s = dist.isend(tensor, (r + 1) % n)\ndist.recv(out, (r - 1) % n)\ns.wait()\nreturn out", ""),
     "its own": ("return tensor", "on rank 0: left_neighbour(tensor([0.0, 0.0, 0.0, 0.0])) gives tensor([0, 0, 0, 0])"),
-    "a list": ("return tensor.tolist()", "gives [0, 0, 0, 0]; a tensor of shape (4,) is wanted."),
+    "a list": ("return tensor.tolist()", "gives [0, 0, 0, 0]; it is a tensor of shape (4,)."),
     "a circle of sends": ("dist.send(tensor, (dist.get_rank() + 1) % 3)\nreturn tensor", "wait"),
 }  # fmt: skip
 

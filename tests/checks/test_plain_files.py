@@ -284,6 +284,15 @@ def test_a_check_can_insist_on_a_list() -> None:
     assert isinstance(through((1, 2)), tuple)
 
 
+def test_a_number_out_of_a_float32_tensor_has_seven_digits() -> None:
+    """CONTRIBUTING said "Rounding is forgiven", and an author's own solution was told: gives 0.428571433; it is
+    0.428571429."""
+    number = torch.tensor(3 / 7).item()
+    assert difference(torch.tensor([number]), torch.tensor([3 / 7], dtype=torch.float64)) is None
+    assert difference(number, 3 / 7) is not None
+    assert difference(number, 3 / 7, tolerance=1e-5) is None
+
+
 def test_a_tolerance_is_for_all_numbers() -> None:
     assert difference([1.01, torch.tensor([5.02])], [1.0, torch.tensor([5.0])], tolerance=0.02) is None
     assert difference(1.03, 1.0, tolerance=0.02) is not None

@@ -169,7 +169,7 @@ def test_a_class_is_graded_in_sandboxes(course: Path, tmp_path: Path) -> None:
     assert "mean-of-means: wrong" in told
     pages = {s: html.unescape((mine / f"grading/feedback/{s}/{LAB}/lab.html").read_text()) for s in class_}
     assert "You take the mean of the shards' means." in pages["wrong"]
-    assert "gives nothing (None); a tensor of shape (4,) is wanted" in pages["hostile"], "a sandbox has no course in it"
+    assert "gives nothing (None); it is a tensor of shape (4,)" in pages["hostile"], "a sandbox has no course in it"
     assert "This is not written yet" in pages["empty"]
     assert "5 of 5 have a result" in graded(mine)
     file = mine / "course" / LAB / f"{MEAN}.py"

@@ -16,7 +16,7 @@ HEAD, *PROGRAMS = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", P
 
 
 def test_the_page_has_three_bugs_and_more() -> None:
-    assert len(PROGRAMS) == 9
+    assert len(PROGRAMS) == 10
     assert sum(bool(told) for _, told in PROGRAMS) == 5
 
 
@@ -33,4 +33,5 @@ def test_a_program_of_the_page(pytester: pytest.Pytester, program: str, told: st
         assert [line for line in told.splitlines() if line not in printed] == []
         assert "failed" in result.parseoutcomes()
     else:
-        result.assert_outcomes(passed=result.parseoutcomes()["passed"])
+        (outcome,) = {"passed", "xfailed"} & set(result.parseoutcomes())
+        result.assert_outcomes(**{outcome: result.parseoutcomes()[outcome]})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
@@ -21,6 +22,8 @@ from website.links import page_of, rewritten
 
 import lockstep
 from lockstep import show, tally
+from lockstep.grading.build import build
+from lockstep.grading.course import units_of
 from lockstep.lessons.behind import load
 
 ROOT = Path(__file__).parents[2]
@@ -120,6 +123,26 @@ def test_no_page_of_an_exercise_has_its_answer(unit: source.Unit) -> None:
     for cell in solved:
         stub, name = [line.strip() for line in given[cell["id"]]], cell["id"].removeprefix(exercises.ANSWER)
         assert not leaked(pages[f"exercises/{unit.folder}/{name}.md"], stub, solution(cell)), name
+
+
+def test_a_plain_exercise_has_a_page_like_every_other(tmp_path: Path) -> None:
+    """Its text, hints and stub, and how it is checked; no answer."""
+    shutil.copytree(ROOT / "tests/plain_course/course", tmp_path / "course")
+    build(tmp_path)
+    (unit,) = units_of(tmp_path)
+    pages = exercises.pages(tmp_path, unit)
+    assert {*pages} == {f"exercises/{unit.folder}{page}.md" for page in ("", "/mean_of_shards", "/left_neighbour")}
+    page = pages[f"exercises/{unit.folder}/mean_of_shards.md"]
+    assert page.startswith("# Mean of shards (15 minutes, 4 points)")
+    assert "raise NotImplementedError()" in page
+    assert "shards.mean_of_shards" in page
+    (answer,) = [
+        cell
+        for cell in json.loads((tmp_path / unit.solution).read_text())["cells"]
+        if cell["id"] == "answer-mean_of_shards"
+    ]
+    assert solution(answer)
+    assert not any(line in page for line in solution(answer))
 
 
 def test_an_answer_would_be_seen() -> None:

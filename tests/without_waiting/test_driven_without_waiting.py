@@ -154,8 +154,8 @@ def test_a_delay_hides_the_shorter_one_of_gradient_and_all_reduce() -> None:
 def test_what_lesson_06_says_of_ports_and_backup_workers_holds() -> None:
     steps = [step_of(64, servers).formula for servers in (1, 4, 0)]
     assert [round(1e3 * seconds) for seconds in steps] == [258, 66, 48]
-    times = {row[0]: row[1] for row in advice_table().rows}
-    assert (times["4 backup workers"], times["asynchronous"]) == ("21.3 ms", "23.1 ms")
+    times = {row[0]: float(row[1].removesuffix(" ms")) for row in advice_table().rows}
+    assert times["4 backup workers"] < times["asynchronous"], "the lesson compares the two, as its claim has it"
 
 
 def test_a_table_of_periods_shares_its_trainings_with_the_loss_above_it(monkeypatch: pytest.MonkeyPatch) -> None:

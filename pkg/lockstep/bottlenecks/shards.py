@@ -89,7 +89,8 @@ class Store(Protocol):
 
 
 def pack_shards(store: Store, names: Sequence[str], limit: int) -> Callable[[Iterable[str]], Iterator[bytes]]:
-    """Pack small files, in this order, into shards of at most ``limit`` bytes; a larger file has one to itself.
+    """Pack small files, in this order, into shards of at most ``limit`` bytes; a larger file has one to itself,
+    and what is empty fits everywhere.
 
     Returns ``read(some)``: the bytes of these files, in the order of ``some``. It opens a shard once."""
     index: dict[str, tuple[int, int, int]] = {}  # shard, offset, bytes

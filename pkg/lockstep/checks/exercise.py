@@ -119,6 +119,7 @@ class Feedback:
     none_means: str = ""  # what the answer None says, where it is one: "that no number of workers is enough"
     steps: Callable[..., str] | None = None  # of a call: the numbers on the way; shown from the second attempt on
     remark: Callable[..., str] | None = None  # of a wrong answer and its call: what is true of it, or ""
+    apart: Callable[[Any, Any], str] | None = None  # of a wrong answer and the right one: in place of "x; it is y"
     hints: Sequence[tuple[str, str]] = ()  # a pattern in an error of Python's, or "crashed:Stuck"; and what to do
     picture: Callable[[Seen], str] | None = None  # an SVG of the learner's own run; by default its timeline
     call: Callable[[Sequence[Any]], str] | None = None  # a call as text, in place of what ``calls.told_call`` makes

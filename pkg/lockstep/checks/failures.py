@@ -29,6 +29,7 @@ def failure_of(error: RunError, limit: float) -> Failure:
     return replace(
         failure,
         exception=end.exception if end.module in ("", BUILTIN) else f"{end.module}.{end.exception}",
+        bases=end.bases,
         text=end.message,
         told=end.told,
         origin=end.origin,

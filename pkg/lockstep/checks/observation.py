@@ -26,6 +26,7 @@ class Failure:
     states: tuple[RankState, ...] = ()
     remedy: str = ""
     exception: str = ""  # what was raised: "ValueError", or with its module, "lockstep.errors.UsageError"
+    bases: tuple[str, ...] = ()  # the names of the classes that its type inherits from, nearest first
     text: str = ""  # the exception's own
     told: str = ""  # the learner's lines of its traceback, and what Python says of it
     origin: str = ""  # whose line raised it: "learner", "torch", "lockstep" or "library"; "" if nobody raised

@@ -7,7 +7,6 @@ process.
 
 from __future__ import annotations
 
-import builtins
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -235,7 +234,7 @@ def _told_difference(held: Any, wanted: Any, off: Difference) -> str:
     if off.kind == "wrong-shape":
         return f"{there}; it is {right}: {off.path or 'yours'} has {off.there}, not {off.right}."
     if not off.path:
-        return f"{off.there}; {f'it is {off.right}' if off.kind == 'wrong-values' else f'{off.right} is wanted'}."
+        return f"{off.there}; it is {off.right}."
     if there != right and len(there) + len(right) <= EASILY_SEEN:
         return f"{there}; it is {right}."
     return f"{there}; it is {right}: {off.path} is {off.there}, not {off.right}."
@@ -285,9 +284,7 @@ def _ends_well(file: PlainFile, case: Case, failure: Failure) -> Raised | None:
     if not _is_exception(wanted) or not failure.exception or failure.not_written or failure.library_answer:
         return None
     name = failure.exception.rpartition(".")[2]
-    raised = getattr(builtins, failure.exception, None)
-    right = name == wanted.__name__ or (isinstance(raised, type) and issubclass(raised, wanted))
-    return Raised(name, right, failure.told)
+    return Raised(name, wanted.__name__ in (name, *failure.bases), failure.told)
 
 
 # ---- in words

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from lockstep.checks.budget import exceeded
 from lockstep.checks.calls import told_call
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Exercise, Feedback
 from lockstep.checks.judge import Economise, Examine, Fault
 from lockstep.checks.numbers import apart, number, number_of
 from lockstep.checks.observation import Seen
@@ -121,9 +121,7 @@ def _calls(exercise: Exercise, seen: Seen) -> Fault | None:
     if not off:
         return None
     call, answer, want = off[0]
-    given, right = _apart(answer, want)
-    given = f"None: {exercise.feedback.none_means}" if answer is None and exercise.feedback.none_means else given
-    message = f"With {seen.case}: {_call(exercise, call)} gives {given}; it is {right}."
+    message = f"With {seen.case}: {_call(exercise, call)} gives {_differs(exercise.feedback, answer, want)}."
     if len(rows) > 1:
         message += f" {len(off)} of {len(rows)} answers {'is' if len(off) == 1 else 'are'} wrong."
     remark = exercise.feedback.remark(answer, *call) if exercise.feedback.remark else ""
@@ -131,6 +129,14 @@ def _calls(exercise: Exercise, seen: Seen) -> Fault | None:
     right_ones = 1 - len(off) / len(rows)
     earned = right_ones if exercise.values.partial_credit else float(right_ones >= exercise.values.full_credit_from)
     return Fault("wrong-values", message, f"{remark} {steps}".strip(), earned)
+
+
+def _differs(feedback: Feedback, answer: Any, want: Any) -> str:
+    if feedback.apart and answer is not None:
+        return feedback.apart(answer, want)
+    given, right = _apart(answer, want)
+    given = f"None: {feedback.none_means}" if answer is None and feedback.none_means else given
+    return f"{given}; it is {right}"
 
 
 def _call(exercise: Exercise, call: tuple[Any, ...]) -> str:

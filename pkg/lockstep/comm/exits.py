@@ -60,6 +60,7 @@ def raised(rank: int, error: BaseException) -> Exit:
         secondary=name.endswith("Error") and bool(_BROKEN.search(message)),
         found=error if isinstance(error, RunError) else None,
         module=type(error).__module__,
+        bases=tuple(base.__name__ for base in type(error).__mro__[1:]),
         stated=is_stated(error),
         mistake=error.mistake if isinstance(error, UsageError) else "",
         shadow=shadow_of(error),

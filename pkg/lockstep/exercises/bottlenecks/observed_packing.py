@@ -13,7 +13,12 @@ TRIED = {  # bytes of the files, limit of a shard, how many are read, and how ma
     "all files in their order": [([20, 30, 40, 35, 25, 61, 14, 9], 90, 8, 8)],
     "shards that are full to the last byte": [([50, 50, 25, 75, 100, 60, 40, 1], 100, 8, 8)],
     "files that are larger than a shard": [([250, 10, 300, 120, 5, 90, 101], 100, 6, 6)],
-    "files that are empty": [([0, 30, 0, 70, 0, 40, 0, 0], 100, 8, 8), ([0, 0], 10, 2, 2), ([250, 0], 100, 2, 2)],
+    "files that are empty": [
+        ([0, 30, 0, 70, 0, 40, 0, 0], 100, 8, 8),
+        ([0, 0], 10, 2, 2),
+        ([250, 0], 100, 2, 2),
+        ([5, 250, 0, 7, 120, 0], 100, 6, 6),
+    ],
     "one file in each shard": [([10, 10, 10, 10], 10, 3, 3), ([7], 100, 1, 1)],
     "no file": [([], 100, 0, 0), ([5, 6], 100, 0, 0)],
     "a reader that stops early": [([30, 44, 7, 21, 60, 35, 12, 50], 100, 8, 3), ([30, 44, 70], 100, 3, 0)],

@@ -16,7 +16,7 @@ VALUES = (
     Rule("other-order", lambda e: e["other"] is not None, "shard {other} has other bytes than the files one after "
          "another, in the order of names."),
     Rule("empty-shard", lambda e: e["empty"] > 0, "{empty} of the shards are empty. Where the first file of a shard "
-         "is larger than the limit, the shard is there already."),
+         "is larger than the limit, the shard is there already; and an empty file behind it begins no other one."),
     Rule("wrong-type", lambda e: e["reads"] and e["gives"], "read(some) gives {gives}; an iterator or a list of bytes "
          "is wanted."),
     Rule("wrong-number", lambda e: e["reads"] and e["number"] != e["asked"], "in call {turn} of read, {asked} "
