@@ -112,8 +112,11 @@ def test_no_drawn_share_is_near_the_bound_and_varied_loops_lose_the_same(seed: i
 
 
 def test_what_hides_behind_a_slower_rank_costs_nothing() -> None:
-    for profile in drawn_profiles.behind_another(Random(0)):
-        assert [share > 0 for share in name_the_bottleneck(*profile)] == [False, False, True, False]
+    """But a rank that waits longer than the slower one computes does cost: its own cause, and no straggler."""
+    shares = [[share > 0 for share in name_the_bottleneck(*one)] for one in drawn_profiles.behind_another(Random(0))]
+    hidden, longer = [shares[n] for n in (0, 1, 2, 3, 6, 7)], [shares[n] for n in (4, 5, 8, 9)]
+    assert hidden == [[False, False, True, False]] * 6
+    assert longer == [[True, False, False, False], [False, True, False, False]] * 2
 
 
 def test_where_equal_computing_makes_steps_longer_the_share_is_negative_or_what_is_left_of_it() -> None:
