@@ -23,6 +23,7 @@ CHECKED = {
     "experiments/horovod/horovod_scaling.csv": "e160cce0c042efd9",
     "experiments/hybrid/placements.csv": "fec6680f6ebdf061",
     "experiments/hybrid/ring_and_ulysses.csv": "1ef8d3c5f9eeacd3",
+    "experiments/hybrid/two_kinds.csv": "bf01da804329aab6",
     "experiments/mixture_of_experts/bytes_of_experts.csv": "a827fc07bbd8473a",
     "experiments/mixture_of_experts/quality.csv": "7a92d3de2ef44c18",
     "experiments/mixture_of_experts/room.csv": "3f58430421cfed39",

@@ -846,6 +846,66 @@ def is_starved(fn):
 # %% lab="tests is_starved"
 check("bottlenecks.is_starved", is_starved)
 
+# %% [markdown] lab="readonly about-checkpoint_without_stopping"
+# ## 12. Checkpoint without stopping ({minutes} minutes, {points} points)
+#
+# A training that waits until its checkpoint is written does nothing meanwhile. Write in the background: what is written is
+# the state of that step, though the training goes on. (Section 4 of the lesson.)
+#
+# - **You get** `train_step`, a function without arguments that makes a step; `state`, a dict of tensors by name, which each
+#   step changes in place; `steps`, 0 or more; `every`, 1 or more; and `disk`.
+# - **You return** a list of the steps whose checkpoint could not be written, in their order.
+# - **You may use** threads, `queue`, `concurrent.futures`. Processes don't see this disk.
+# - **It may cost** one copy of the state in memory. A copy that is written may stay until the next one is made.
+#
+# Call `train_step()` `steps` times, in the thread that calls you. After step `every`, 2·`every`, … (the first step is 1) make
+# a checkpoint of what the state is *then*.
+#
+# `disk.write(name, copy)` writes a dict of tensors to the file of that name, which takes long. It reads them until it
+# returns, and not later. If it fails, it raises `OSError`, and leaves a part of the file behind; no other error comes.
+# `disk.rename(old, new)` gives a file another name at once; a file that had this name before is gone. It does not fail.
+#
+# - The training goes on while a checkpoint is written.
+# - From the first good checkpoint on, the file `"checkpoint"` is whole at every moment. It has what the last good checkpoint
+#   wrote: rename at once when its write is done, and don't wait for the training. Other files may be left, whole or not.
+# - Only one checkpoint is written at a time, and no second copy waits: if the one before is still being written when the
+#   next one is due, wait for it, and only then copy.
+# - A write that fails stops nothing: the training goes on, the next checkpoint is made as always, and nothing is tried again.
+# - When you return, all is written, and your threads have ended.
+#
+# An example: with 7 steps and `every` 3, there are checkpoints after steps 3 and 6. While the first one is written, steps 4
+# to 6 are made. If its write fails, `[3]` is returned, and `"checkpoint"` has the state after step 6.
+
+
+# %% lab="answer checkpoint_without_stopping"
+def checkpoint_without_stopping(train_step, state, steps, every, disk):
+    """Trains, and writes checkpoints meanwhile. Returns the steps whose checkpoint failed."""
+    ### BEGIN SOLUTION
+    failed = []
+
+    def write(step, copy):
+        try:
+            disk.write("checkpoint.part", copy)
+        except OSError:
+            failed.append(step)
+        else:
+            disk.rename("checkpoint.part", "checkpoint")
+
+    with ThreadPoolExecutor(1) as pool:
+        last = None
+        for step in range(1, steps + 1):
+            train_step()
+            if step % every == 0:
+                if last:
+                    last.result()
+                last = pool.submit(write, step, {name: tensor.clone() for name, tensor in state.items()})
+    return failed
+    ### END SOLUTION
+
+
+# %% lab="tests checkpoint_without_stopping"
+check("bottlenecks.checkpoint_without_stopping", checkpoint_without_stopping)
+
 # %% [markdown] lab="readonly where-next"
 # ## Where to go from here
 #

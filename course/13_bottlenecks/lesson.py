@@ -12,7 +12,7 @@
 # |---|---|---|
 # | Whole lesson | {minutes} | sections 1 to 8 |
 # | Short path | {minutes} | sections 1, 2 and 7, the wrap-up; then `name_the_bottleneck` in the lab |
-# | [Lab](../../labs/13_bottlenecks/lab.ipynb) | 120 | five exercises, and six more for those who want them |
+# | [Lab](../../labs/13_bottlenecks/lab.ipynb) | 120 | five exercises, and seven more for those who want them |
 #
 # From unit 02 you need the roofline, from unit 04 α and the ring, from unit 05 gradients in buckets.
 

@@ -1,16 +1,23 @@
 """What the exercises of unit 13 are drawn from: each trap is there, and recorded files are what their scripts make."""
 
+from collections.abc import Callable
+from copy import deepcopy
 from importlib.resources import files
 from pathlib import Path
 from random import Random
+from threading import Thread, get_ident
+from types import FunctionType
+from typing import Any
 
 import pytest
+import torch
 
 from lockstep import checks
-from lockstep.bottlenecks import hung_ranks
+from lockstep.bottlenecks import checkpoint_without_stopping, hung_ranks
 from lockstep.bottlenecks.hung_ranks import members, operation, post_mortem, waiting
 from lockstep.bottlenecks.profiles import CAUSES, COMPUTING, LEAST, costs, name_the_bottleneck, steps_of
-from lockstep.exercises.bottlenecks import drawn_profiles, varied_dumps
+from lockstep.exercises.bottlenecks import drawn_profiles, observed_checkpoints, recorded_loops, varied_dumps
+from lockstep.exercises.bottlenecks.watched_tensors import unwatched, watched
 from lockstep.experiments.bottlenecks import incidents, recorded_profiles
 
 DAYS = list(incidents.INCIDENTS)
@@ -155,3 +162,65 @@ def test_an_idle_rank_has_no_span_of_computing() -> None:
             sum((rank, step) in computing for rank in of_step.ranks) for step, of_step in steps_of(spans).items()
         ]
         assert all(0 < n < len(of_step.ranks) for n, of_step in zip(of_steps, steps_of(spans).values(), strict=True))
+
+
+def test_a_loop_does_not_tell_which_one_it_is() -> None:
+    """It was an object, and ``fn._numbers`` had its times."""
+    loops = [recorded_loops.loop(name) for name in recorded_loops.LOOPS]
+    assert all(isinstance(fn, FunctionType) and not vars(fn) for fn in loops)
+    assert len({(fn.__name__, fn.__qualname__, fn.__doc__, fn.__code__) for fn in loops}) == 1  # type: ignore[attr-defined]
+    with pytest.raises(ValueError, match="and 300 are left"):
+        [loops[0](steps) for steps in (700, 301)]
+    assert len(loops[1](1)) > 3
+
+
+def test_a_watched_tensor_tells_in_which_thread_it_is_read_and_copies_are_plain() -> None:
+    readers: list[int] = []
+    tensor = torch.arange(6.0)
+    state = watched({"weight": tensor}, lambda: readers.append(get_ident()))
+    thread = Thread(target=lambda: state["weight"].detach().view(2, 3).sum())
+    thread.start()
+    thread.join()
+    assert len(readers) == 3  # a view of it tells, too
+    assert get_ident() not in readers
+    copies = [state["weight"].clone(), deepcopy(state)["weight"], torch.empty_like(state["weight"]).copy_(tensor)]
+    assert {get_ident()} < set(readers)
+    assert all(type(copy) is torch.Tensor and copy.data_ptr() != tensor.data_ptr() for copy in copies)
+    known = len(readers)
+    assert unwatched(state)["weight"].data_ptr() == tensor.data_ptr()
+    assert len(readers) == known
+
+
+def watched_run(fn: Callable[..., Any], told: str) -> list[dict[str, Any]]:
+    rows = observed_checkpoints.TRIED[told]
+    return [observed_checkpoints.facts(*row, 5, observed_checkpoints.watch(fn, (*row, 5))) for row in rows]
+
+
+@pytest.mark.parametrize("told", observed_checkpoints.TRIED)
+def test_a_right_training_meets_each_write_while_it_goes_on(told: str) -> None:
+    """What it hands over is the state of that step, though the tensors have other values until the write has ended."""
+    for found, row in zip(
+        watched_run(checkpoint_without_stopping, told), observed_checkpoints.TRIED[told], strict=True
+    ):
+        steps, every, fails, _ = row
+        dues = list(range(every, steps + 1, every))
+        assert [write["has"] for write in found["writes"]] == [write["due"] for write in found["writes"]] == dues
+        assert not any(write["blocks"] or write["changes"] or write["early"] for write in found["writes"])
+        assert found["returned"] == list(fails)
+        assert found["stands"]
+        assert found["alive"] == 0
+
+
+def test_a_training_that_waits_is_told_so_and_does_not_hang() -> None:
+    def waits(train_step: Any, state: Any, steps: int, every: int, disk: Any) -> list[int]:
+        for step in range(1, steps + 1):
+            train_step()
+            if step % every == 0:
+                thread = Thread(target=disk.write, args=("checkpoint", deepcopy(state)))
+                thread.start()
+                thread.join()
+        return []
+
+    (found,) = watched_run(waits, "one checkpoint")
+    assert found["blocks"]["due"] == 3
+    assert found["made"] == found["steps"]

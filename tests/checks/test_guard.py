@@ -69,6 +69,19 @@ def test_a_judges_helper_is_refused() -> None:
     assert [f.misconception for f in score.findings] == ["library-call"], score.text()
 
 
+def test_the_librarys_class_is_refused_where_a_loader_is_wanted() -> None:
+    """resume_exactly returned the library's ResumableLoader, and so could an answer: it had full points."""
+
+    def resume(samples: Any, batch: Any, rank: Any, ranks: Any, seed: Any) -> Any:
+        from lockstep.bottlenecks.resumable import ResumableLoader
+
+        return ResumableLoader(samples, batch, rank, ranks, seed)
+
+    score = checks.check("bottlenecks.resume_exactly", resume)
+    assert [f.misconception for f in score.findings] == ["library-call"], score.text()
+    assert score.points == 0
+
+
 @pytest.mark.parametrize("on", ["dgx-a100", "processes"])
 def test_a_judges_function_in_a_file_is_refused(on: str, tmp_path: Path) -> None:
     imported = "from lockstep.exercises.arithmetic import drawn"

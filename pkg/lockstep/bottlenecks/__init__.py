@@ -27,6 +27,7 @@ Taught in unit 13. Read in this order:
 """
 
 from lockstep.bottlenecks.batches_ahead import mend_loader
+from lockstep.bottlenecks.checkpoints import checkpoint_without_stopping
 from lockstep.bottlenecks.double_buffering import overlap_copies
 from lockstep.bottlenecks.five_steps import five_steps_on_three_roofs
 from lockstep.bottlenecks.hung_ranks import post_mortem
@@ -40,6 +41,7 @@ from lockstep.bottlenecks.tiny_collectives import mend_tiny_collectives
 
 __all__ = [
     "bucket_by_length",
+    "checkpoint_without_stopping",
     "five_steps_on_three_roofs",
     "is_starved",
     "kv_cache_bytes",

@@ -12,10 +12,10 @@ written under another name, brought to the disk (fsync) and renamed: a crash lea
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -70,3 +70,40 @@ class BackgroundWriter:
             self.wait()
         finally:
             self._pool.shutdown()
+
+
+# ---- as a training loop
+
+
+class Disk(Protocol):
+    """``write`` takes long, and raises OSError where it fails; ``rename`` replaces what had the new name."""
+
+    def write(self, name: str, copy: State) -> None: ...
+    def rename(self, old: str, new: str) -> None: ...
+
+
+def checkpoint_without_stopping(
+    train_step: Callable[[], object], state: State, steps: int, every: int, disk: Disk
+) -> list[int]:
+    """Makes all ``steps``, and writes the state after each ``every`` of them to "checkpoint" while it goes on.
+
+    Returns the steps whose checkpoint could not be written: "checkpoint" then stays the last good one."""
+    failed: list[int] = []
+
+    def written(step: int, copy: State) -> None:
+        try:
+            disk.write("checkpoint.part", copy)
+        except OSError:
+            failed.append(step)
+        else:
+            disk.rename("checkpoint.part", "checkpoint")
+
+    with ThreadPoolExecutor(1) as pool:
+        last: Future[None] | None = None
+        for step in range(1, steps + 1):
+            train_step()
+            if step % every == 0:
+                if last:
+                    last.result()
+                last = pool.submit(written, step, copied(state))
+    return failed

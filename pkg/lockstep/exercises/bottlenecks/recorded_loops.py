@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import SystemRandom
 
 from lockstep.bottlenecks.streams import Mark, Streams
@@ -33,28 +34,22 @@ LOOPS: dict[str, dict[str, float]] = {
 }  # fmt: skip
 
 
-class Loop:
+def loop(name: str) -> Callable[[int], list[Span]]:
     """``fn(steps)``: the spans of a run, in microseconds. No two runs take exactly as long."""
+    of, left = PLAIN | LOOPS[name], MOST
 
-    def __init__(self, *numbers: float) -> None:
-        self._numbers = numbers
-        self._left = MOST
-
-    def __call__(self, steps: int) -> list[Span]:
+    def fn(steps: int) -> list[Span]:
+        nonlocal left
         if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
             raise ValueError(f"fn({steps!r}): give a number of steps, 1 or more")
-        if steps > self._left:
-            raise ValueError(
-                f"fn({steps}): all runs of a loop together may have {MOST} steps, and {self._left} are left"
-            )
-        self._left -= steps
-        spans = recorded(dict(zip(PLAIN, self._numbers, strict=True)), steps)
+        if steps > left:
+            raise ValueError(f"fn({steps}): all runs of a loop together may have {MOST} steps, and {left} are left")
+        left -= steps
+        spans = recorded(of, steps)
         SystemRandom().shuffle(spans)
         return spans
 
-
-def loop(name: str) -> Loop:
-    return Loop(*(PLAIN | LOOPS[name]).values())
+    return fn
 
 
 def recorded(of: dict[str, float], steps: int) -> list[Span]:

@@ -1,0 +1,25 @@
+"""The learner thought: a write replaces the file when it has ended."""
+
+MISCONCEPTION = "over-the-good-one"
+
+from concurrent.futures import ThreadPoolExecutor
+
+
+def checkpoint_without_stopping(train_step, state, steps, every, disk):
+    failed = []
+
+    def write(step, copy):
+        try:
+            disk.write("checkpoint", copy)
+        except OSError:
+            failed.append(step)
+
+    with ThreadPoolExecutor(1) as pool:
+        last = None
+        for step in range(1, steps + 1):
+            train_step()
+            if step % every == 0:
+                if last:
+                    last.result()
+                last = pool.submit(write, step, {name: tensor.clone() for name, tensor in state.items()})
+    return failed
