@@ -178,9 +178,9 @@ torchs_own.torchs_own_table()
 # %% lesson="predict sharded"
 predict(
     "sharded",
-    "With ZeRO's stage 3 (FSDP), a layer is whole only while it computes: weights are gathered for every pass, and "
-    "gradients reduce-scattered after it. How many times as many bytes over dp as with one all-reduce a step is that in "
-    "a pipeline with four micro-batches?",
+    "With ZeRO's stage 3 (FSDP), a layer is whole only while it computes: weights are gathered for each pass, gradients "
+    "reduce-scattered after it. In a pipeline with four micro-batches, how many times the bytes of one all-reduce a step "
+    "go over dp?",
     unit="times",
     answer=5.9,
 )

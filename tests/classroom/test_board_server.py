@@ -8,10 +8,11 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -104,7 +105,7 @@ def test_300_report_at_once_and_a_kill_in_the_middle_loses_nothing(tmp_path: Pat
     keep = tmp_path / "board.jsonl"
     learners = [Learner(n) for n in range(LEARNERS)]
     first = start(keep)
-    asyncio.run(a_lesson(learners, first, kill_after=LEARNERS * CHECKS // 2))
+    of_its_own(a_lesson(learners, first, kill_after=LEARNERS * CHECKS // 2))
     assert first.process.returncode == -9
     assert any(learner.unsent for learner in learners)
     again = start(keep, port=urlsplit(first.url).port or 0)
@@ -113,7 +114,7 @@ def test_300_report_at_once_and_a_kill_in_the_middle_loses_nothing(tmp_path: Pat
         received = {learner.id: learner.made - len(learner.unsent) for learner in learners}
         noted = tries(keep)
         assert all(noted.get(id, 0) >= number for id, number in received.items())
-        asyncio.run(a_lesson(learners, again, kill_after=None))
+        of_its_own(a_lesson(learners, again, kill_after=None))
         assert [learner for learner in learners if learner.unsent] == []
         told = state(again)
         assert told["learners"] == LEARNERS
@@ -122,6 +123,12 @@ def test_300_report_at_once_and_a_kill_in_the_middle_loses_nothing(tmp_path: Pat
     finally:
         again.process.terminate()
         again.process.wait()
+
+
+def of_its_own(lesson: Coroutine[Any, Any, None]) -> None:
+    """In a thread of its own: where a browser's tests ran in this process before, this one has an event loop."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, lesson).result()
 
 
 def tries(keep: Path) -> dict[str, int]:

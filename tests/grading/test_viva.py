@@ -139,6 +139,9 @@ def test_the_command_tells_them(monkeypatch, capsys, as_json, tmp_path):
         answers=False,
         viva=True,
         alike=False,
+        lms=None,
+        lms_names=None,
+        lms_column=None,
         json=as_json,
     )
     assert command.grade(told) == 0

@@ -341,7 +341,7 @@ def test_timeline_shows_learners_names_as_text(show: Any) -> None:
     nasty = "<img src=x onerror=alert(1)>"
     page = show(timeline(Trace.of([Event(0, "compute", 0, 1, name=nasty, where=nasty)], 1)))
     page.hover("canvas", position={"x": 400, "y": 12})
-    assert page.locator(".ls-readout div").first.text_content() == f"rank 0: {nasty}"
+    assert nasty in page.locator(".ls-readout").text_content()
     assert page.locator("img").count() == 0
 
 

@@ -75,14 +75,14 @@ class Store:
     """Small files, and the shards that are made."""
 
     def __init__(self, files: dict[str, bytes]) -> None:
-        self._files, self._shards = files, list[bytearray]()
+        self._small_files, self._shards = files, list[bytearray]()
         self.are_open = self.nbytes = 0
         self.opened: Counter[object] = Counter()  # by a file's name, or a shard's number
 
     def open(self, name: str) -> File:
-        if name not in self._files:
+        if name not in self._small_files:
             raise FileNotFoundError(f"there is no small file {name!r}")
-        return File(self, bytearray(self._files[name]), name, writes=False)
+        return File(self, bytearray(self._small_files[name]), name, writes=False)
 
     def create(self) -> File:
         self._shards.append(bytearray())
