@@ -90,6 +90,7 @@ def test_the_board_is_read_from_the_back_of_a_room(running: Board, browser: Brow
     window.shot(f"class-board-{scheme}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES[1:])
 def test_smaller_projectors_have_all_of_it_too(running: Board, browser: Browser, size: tuple[int, int]) -> None:
     window = Window(browser, size)
@@ -124,6 +125,7 @@ def test_it_shows_a_report_by_itself_and_its_button_turns_the_theme(running: Boa
     window.context.close()
 
 
+@pytest.mark.slow
 def test_it_says_that_the_board_is_away_and_goes_on_when_it_is_back(browser: Browser, tmp_path: Path) -> None:
     first = start(tmp_path / "board.jsonl")
     window = Window(browser)
@@ -136,6 +138,7 @@ def test_it_says_that_the_board_is_away_and_goes_on_when_it_is_back(browser: Bro
     again.kill()
 
 
+@pytest.mark.slow
 def test_a_class_answers_before_and_after_and_the_analysis_reads_it(
     browser: Browser, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
