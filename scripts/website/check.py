@@ -46,7 +46,11 @@ SETTLE = """async () => {
 STILL = r"""() => [...document.querySelectorAll('script[type=module]')]
   .flatMap((e) => [...e.textContent.matchAll(/^live\(render, "([\w-]+)", (?!null\);)/gm)].map((found) => found[1]))
   .filter((key) => document.querySelector(`.ls-${CSS.escape(key)}:not(.ls-alive)`))"""
-READY = f"async () => {{ await globalThis.MathJax?.startup?.promise; return ({STILL})().length === 0; }}"
+ALIVE = f"() => ({STILL})().length === 0"  # no promise: playwright takes one for true, whatever comes of it
+FORMULAS = """limit => Promise.race([
+  Promise.resolve(globalThis.MathJax?.startup?.promise).then(() => true),
+  new Promise((come) => setTimeout(come, limit, false)),
+])"""
 PATIENCE = 60_000  # milliseconds, for figures to come alive
 KINDS = ("exercises/", "gallery/", "api/")  # axe-core looks at the first few pages of these, and at all others
 FEW = 4
@@ -153,11 +157,12 @@ class Visit:
         self.at = path
         self.bytes = {}
         self.page.goto(f"{self.address}/{path}", wait_until="load")
+        if not self.page.evaluate(FORMULAS, PATIENCE):
+            self._fault("its formulas are never set")
         try:
-            self.page.wait_for_function(READY, timeout=PATIENCE)
+            self.page.wait_for_function(ALIVE, timeout=PATIENCE)
         except TooLate:
-            still = self.page.evaluate(STILL)
-            self._fault(f"not alive: {', '.join(still)}" if still else "its formulas are never set")
+            self._fault(f"not alive: {', '.join(self.page.evaluate(STILL))}")
 
     def look(self) -> None:
         """Open all that waits, let it come to rest, and ask each figure its name."""
