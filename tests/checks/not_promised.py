@@ -36,6 +36,7 @@ MUTANTS: Declared = {
     },
     "nan stands only in weights that are of no use": {"horovod.fault_tolerant_step": ["w without NaN"]},
     "six digits count": {"horovod.distribute": ["checkpoint through float32"]},
+    "one run of the loop is enough": {"bottlenecks.is_starved": ["fn from 3 on"]},
     "2 % is as near as a measurement comes": {"communication.ping_pong": ["result through bfloat16"]},
     "shares of whole numbers are often float32; a part is any tensor of one number": {
         "mixture_of_experts.load_balancing_loss": [

@@ -1,6 +1,7 @@
 """The learner thought: a healthy loop never waits."""
 
 MISCONCEPTION = "misses-healthy-ones"
+ALSO = ["misses-both-apart"]
 
 
 def merged(spans):
