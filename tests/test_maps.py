@@ -34,7 +34,6 @@ ENGINE = (
     "planner",
 )
 ONLY_IN_A_LESSON = {  # algorithms that no exercise's answer needs: they belong to the textbook
-    "bottlenecks.checkpoints": "a checkpoint in the background",
     "bottlenecks.corruption": "a checksum of each replica",
     "bottlenecks.failures": "goodput, failure by failure",
     "bottlenecks.light_work": "light work",
