@@ -232,7 +232,8 @@ check("hybrid.train_2x2x2", train_2x2x2)
 #   it returns included: tried with K = 8, c = 2, d = 32.
 #
 # A *pair* is the queries of one chunk with the keys and values of one chunk: two matrix products. Nothing is needed of
-# a pair whose keys all come later than its queries: 2K + 1 pairs are left, and you may compute one more. Scores may be in the thousands: exp(1,000) is infinite. Gradients aren't needed.
+# a pair whose keys all come later than its queries: 2K + 1 pairs are left, and you may compute one more. Scores may be in
+# the thousands: exp(1,000) is infinite. Gradients aren't needed.
 # `dist.get_rank(group)` is r, and K may be 1. Give each message `group=group, group_dst=…` or `group_src=…`; in
 # `dist.P2POp(dist.isend, tensor, group=group, group_peer=…)`, either end is `group_peer`.
 

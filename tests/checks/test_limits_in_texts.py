@@ -322,8 +322,8 @@ TOLD: Mapping[str, Mapping[str, str]] = {
     },
     "hybrid.ring_attention": {
         "bytes": "of 4(K − 1)·H·c·d numbers in all",
-        "messages": "2(K − 1) messages, one after another",
-        "rounds": "2(K − 1) messages, one after another",
+        "messages": "at most 2(K − 1) messages",
+        "rounds": "at most 2(K − 1) messages",
         "flops": "2K + 2 pairs of chunks, 4·H·c²·d FLOP each",
         "held": "at most 12 times the bytes of `k`",
     },
