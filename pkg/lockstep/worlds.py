@@ -89,7 +89,8 @@ def run(
     on: "processes", "virtual", "spmd", the name of a cluster to simulate (``lockstep.machines.names()``), or a
         ``Cluster``. The default is "spmd" under a launcher and "processes" otherwise.
     seed: torch, numpy and random are seeded with ``seed + r`` on rank r.
-    timeout: the limit for the whole run, in seconds of host time.
+    timeout: the limit for the whole run, in seconds of host time; on the virtual cluster, of those in which it has a
+        core, and at most four times as long.
     fake: virtual only. Tensors have shapes but no data, so that models of any size can be simulated. Arguments may be
         on the "meta" device, and returned tensors are. A line that needs a tensor's value raises an error.
     rules: virtual only. The backend's semantics. "rendezvous": a send blocks until its receive is posted, as with gloo.

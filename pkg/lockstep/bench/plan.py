@@ -45,15 +45,8 @@ def _goals(scored: Sequence[Scored]) -> Table:
         met = reached >= wanted if at_least else reached <= wanted
         easy = constant is not None and constant <= wanted
         said = "no: the constant meets it" if met and easy else "yes" if met else "no"
-        rows.append(
-            {
-                "goal": what,
-                "wanted": wanted,
-                "reached": reached,
-                "constant": "" if constant is None else constant,
-                "met": said,
-            }
-        )
+        rival = "" if constant is None else constant
+        rows.append({"goal": what, "wanted": wanted, "reached": reached, "constant": rival, "met": said})
 
     series = [s for s in _series(scored) if s.figure in ORDERED]
     goal("tau, figures 13 to 16, least", 0.8, min(s.tau for s in series), at_least=True)
@@ -61,11 +54,11 @@ def _goals(scored: Sequence[Scored]) -> Table:
     goal("regret, figures 13 to 16, worst [%]", 15, 100 * max(s.regret for s in series))
     for figure in BY_ERROR:
         chosen = [s for s in scored if s.case.table == f"megatron_sc21_fig{figure}"]
-        found, constant = ([abs(e) for e in of] for of in _errors(chosen))
+        found, constant = _errors(chosen)
         goal(f"figure {figure}, median [%]", 8, 100 * median(found), constant=100 * median(constant))
     for kind, middle, worst in (("dense", 8, 25), ("mixture", 15, 40)):
         chosen = [s for s in scored if judged(s) and s.case.mixture == (kind == "mixture")]
-        found, constant = ([abs(e) for e in of] for of in _errors(chosen))
+        found, constant = _errors(chosen)
         told = f"{kind}, rows that did not calibrate, median [%]"
         goal(told, middle, 100 * median(found), constant=100 * median(constant))
         goal(f"{kind}, the same, worst [%]", worst, 100 * max(found), constant=100 * max(constant))
@@ -92,8 +85,8 @@ def _goals(scored: Sequence[Scored]) -> Table:
 
 
 def _errors(scored: Sequence[Scored]) -> tuple[list[float], list[float]]:
-    """The planner's, and the constant's."""
-    return [s.error for s in scored], [s.constant_error for s in scored]
+    """How far the planner is off, and the constant, as positive numbers."""
+    return [abs(s.error) for s in scored], [abs(s.constant_error) for s in scored]
 
 
 def judged(s: Scored) -> bool:

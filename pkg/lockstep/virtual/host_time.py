@@ -6,11 +6,12 @@ A check's answers have a few seconds. On a busy machine a right one was told tha
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from pathlib import Path
 
 MOST = 4.0  # times as long, at most, as a limit says; then it is over on any machine
-PAUSE = 1.0  # seconds between two looks at the threads: of 1,024 ranks, one takes some 10 ms
+PAUSE = 1.0  # seconds between two looks at the threads: one took 0.1 ms of 4 ranks, and 17 ms of 1,024 (2026-11)
 
 
 class HostTime:
@@ -37,7 +38,10 @@ class HostTime:
         nanoseconds; Linux, Documentation/scheduler/sched-stats)."""
         found = {}
         with contextlib.suppress(OSError):
-            for task in self._tasks.iterdir():
-                with contextlib.suppress(OSError, ValueError, IndexError):  # it has ended meanwhile
-                    found[task.name] = int((task / "schedstat").read_text().split()[1]) / 1e9
+            for thread in os.listdir(self._tasks):
+                try:
+                    with open(f"{self._tasks}/{thread}/schedstat", "rb", buffering=0) as told:
+                        found[thread] = int(told.read(100).split()[1]) / 1e9
+                except (OSError, ValueError, IndexError):  # it has ended meanwhile
+                    pass
         return found
