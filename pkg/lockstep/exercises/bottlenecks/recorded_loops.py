@@ -27,7 +27,7 @@ LOOPS: dict[str, dict[str, float]] = {
     "prefetch": {},
     "behind kernels": {"ahead": 0, "workers": 0, "load": 4.5, "python": 0.5, "depth": 6},
     "reads the loss": {"item": 1, "python": 6.0},
-    "copies": {"copy": 6.0, "waits_for_copies": 1, "item": 1},
+    "slow copies": {"copy": 6.0, "waits_for_copies": 1, "item": 1},
     "first batches": {"first": 0, "every": 1, "late_load": 90.0, "until": 6},
     "both apart": {"ahead": 0, "workers": 0, "load": 4.0, "python": 6.0, "copy": 0.05, "depth": 1},
     "rarely": {"first": 20, "every": 100, "late_load": 44.0, "ahead": 1},

@@ -22,7 +22,7 @@ LOOPS = {
     },
     "misses-other-idle-times": {
         "reads the loss": "is idle for half of the time: Python works between .item() and the next launch",
-        "copies": "is idle for half of the time: it waits for copies",
+        "slow copies": "is idle for half of the time: it waits for copies",
     },
     "misses-first-batches": {"first batches": "waits for its first batches, and for none after them"},
     "misses-both-apart": {"both apart": "waits for batches while kernels run, and is idle while Python works"},
