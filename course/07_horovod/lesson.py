@@ -29,7 +29,6 @@ from lockstep.experiments.horovod import commits, dialects, legacy, recovery, si
 from lockstep.experiments.horovod import demo_tables, real_programs, your_line
 from lockstep.experiments.horovod.recorded import or_recorded
 from lockstep.lessons import horovod_ready
-from lockstep.with_horovod import frameworks
 
 # %% lesson="fold"
 horovod_ready()
@@ -330,7 +329,7 @@ quiz(
 # DDP does inside torch what Horovod does beside it. Lightning hides DDP in a `Trainer`. The table shows what the six
 # steps become. Below it is Lightning's program, with what its two ranks print.
 
-# %%
+# %% lesson="fold"
 display(dialects.dialects_table())
 real_programs.show_program(real_programs.LIGHTNING_DDP)
 
@@ -339,28 +338,19 @@ real_programs.show_program(real_programs.LIGHTNING_DDP)
 # up to you. In TensorFlow's, look for the line about shuffling. Each worker shuffles all rows, then takes its share. If
 # they shuffle differently, the shares overlap.
 
-# %%
+# %% lesson="fold"
 real_programs.show_program(real_programs.TF_DISTRIBUTE)
 
 # %% [markdown]
 # ## 8. What remains · {minutes} minutes · short path
 #
-# Horovod is **legacy**. Its last release, 0.28.1, is from June 2023. The first table says who has left it. The second
-# says what it gave us, and where you find that today. For a new script, use DDP. But you will meet Horovod in old
-# scripts, and its ideas everywhere.
-
-# %%
-display(legacy.left_table(), legacy.gave_table())
-
-# %% [markdown]
+# Horovod is **legacy**. Its last release, 0.28.1, is from June 2023. For a new script, use DDP. But you will meet Horovod
+# in old scripts, and its ideas everywhere ([More](more.ipynb): what it gave us, and who has left it).
+#
 # Here is a lecture's list of frameworks, in its words, beside what we count. Look at the first row: what has changed?
-# The second table has names that have changed since.
 
-# %%
-display(legacy.notes_table(), frameworks.then_and_now())
-
-# %% [markdown]
-# The rows on Horovod and Lightning agree with what we count. DDP needs one line more than Horovod here.
+# %% lesson="fold"
+display(legacy.notes_table())
 
 # %% [markdown]
 # ## Wrap-up
@@ -374,4 +364,4 @@ display(legacy.notes_table(), frameworks.then_and_now())
 # In practice: DDP and `torchrun`.
 #
 # **Go on**: [the lab](../../labs/07_horovod/lab.ipynb). [More](more.ipynb): the coordinator's line, does it scale, three
-# ways to start. **Or stop here**, and begin with the lab.
+# ways to start, what Horovod gave us. **Or stop here**, and begin with the lab.

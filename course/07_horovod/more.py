@@ -3,7 +3,7 @@
 #
 # What the lesson has no room for: the coordinator's line and its cache, how to read a timeline, half precision and process
 # sets, how Horovod scales, three ways to start, ranks that run out of data, settings that Horovod looks for by itself,
-# and Adasum. The first two prepare extra exercises of the lab.
+# Adasum, who has left Horovod, and what it gave us. The first two prepare extra exercises of the lab.
 
 # %%
 import tempfile
@@ -12,8 +12,9 @@ from pathlib import Path
 from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, your_turn
-from lockstep.experiments.horovod import demo_tables, scaling, your_line
+from lockstep.experiments.horovod import demo_tables, legacy, scaling, your_line
 from lockstep.experiments.horovod.recorded import or_recorded
+from lockstep.with_horovod import frameworks
 from lockstep.with_horovod.available import MISSING, available
 from lockstep.with_horovod.launched import called, horovodrun
 
@@ -265,4 +266,13 @@ demo_tables.join_table(or_recorded("join"))
 #
 # In Horovod that is `op=hvd.Adasum`. It is built on MPI: with Gloo alone, as here, there is none.
 #
+# ## Who has left, and what it gave us
+#
+# Horovod's last release is from June 2023. The first table says who has left it. The second says what it gave us, and
+# where you find that today. The third has names that have changed since the lecture's list was written.
+
+# %%
+display(legacy.left_table(), legacy.gave_table(), frameworks.then_and_now())
+
+# %% [markdown]
 # Back to [the lesson](lesson.ipynb), or on to [the lab](../../labs/07_horovod/lab.ipynb).

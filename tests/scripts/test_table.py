@@ -17,6 +17,7 @@ PROGRAMS = {
     "ddp_tutorial.py": "3 2",
     "nano_gpt.py": "--max_iters=3",
     "fsdp2.py": "--mixed-precision",
+    "tensor_parallel.py": "--sequence-parallel",
     "mp_spawn.py": "{ranks}",
 }
 RANKS = (2, 4)
