@@ -683,8 +683,9 @@ check("bottlenecks.pack_shards", pack_shards)
 #     of samples, counted from 0. When it has ended, the epoch is over, and the next `for` gives the next epoch.
 #   - `state_dict()`: where the training is, as a dict. `json.dumps` of it has at most 200 characters. At the same moment it
 #     is the same on all ranks, and what happens later doesn't change it.
-#   - `load_state_dict(state)`: from now on this loader goes on from there. The seed and the samples are the same as before.
-#     The state has been through `json.dumps` and `json.loads`: keys are then text, and tuples lists.
+#   - `load_state_dict(state)`: from now on this loader goes on from there, wherever it was. The seed and the samples are
+#     the same as before. The state has been through `json.dumps` and `json.loads`: keys are then text, and tuples lists.
+#     This dict stays as it is, whatever happens later.
 # - **You may use** anything. Ranks send each other nothing.
 # - **It may cost** nothing worth counting.
 #

@@ -137,14 +137,14 @@ LATER = {
     "without_waiting.push_sum/divides_each_round",
 }
 
-SOME = 1  # wrong answer of each exercise that `make test` tries, beside one right answer
+SOME = 1  # wrong answer of each core exercise that `make test` tries, beside one right answer
 
 
 def some() -> set[Path]:
-    """Of each exercise those that are hardest to tell apart: recognised by what they do, and most like others. One of a
-    catch, which is dozens of runs itself."""
+    """Of each core exercise those that are hardest to tell apart: recognised by what they do, and most like others. One
+    of a catch, which is dozens of runs itself."""
     found = set()
-    for exercise in ASKED:
+    for exercise in (e for e in ASKED if e.core or len(ASKED) <= 2):
         known = sorted(
             (k for e, k in KNOWN if e is exercise), key=lambda k: (is_dear(exercise, k.path), hard_to_tell(k))
         )
@@ -308,10 +308,10 @@ def test_each_unit_has_four_or_five_core_exercises_of_two_hours_together_and_the
 
 @pytest.mark.reads("course/")
 @pytest.mark.parametrize("topic", FEW)
-def test_a_short_unit_takes_about_90_minutes_with_its_lesson(topic: str) -> None:
+def test_a_short_unit_takes_90_minutes_with_its_lesson(topic: str) -> None:
     (lesson,) = Path(__file__).parents[2].glob(f"course/*_{topic}/lesson.py")
     reading = sum(map(minutes, read(lesson)))
-    assert round(reading) + sum(e.minutes for e in EXERCISES if e.topic == topic and e.core) <= 95
+    assert round(reading) + sum(e.minutes for e in EXERCISES if e.topic == topic and e.core) <= 90
 
 
 def test_an_exercise_is_short() -> None:

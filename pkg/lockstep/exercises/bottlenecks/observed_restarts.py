@@ -43,15 +43,19 @@ class Wrong(Exception):
 
 
 def watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, Any]:
-    """The job as it is told; the same without a stop; and two epochs each of this seed and of the next one."""
+    """The job as it is told; the same without a stop; two epochs each of this seed, of the next one and of the seed 0;
+    and, in a job of whole epochs, what a loader gives that goes back."""
     samples, parts, seed = arguments
     seed %= SEEDS
     try:
         stopped = job(fn, samples, parts, seed)
         same = len({part[:2] for part in parts}) == 1
         through = job(fn, samples, joined(parts), seed, anew=False) if same else None
-        own, other = (job(fn, samples, [(*parts[0][:2], TO_THE_END)] * 2, seed + n, anew=False) for n in range(2))
-        return {"parts": stopped, "through": through, "own": own, "other": other}
+        two = [(*parts[0][:2], TO_THE_END)] * 2
+        own, other, zero = (job(fn, samples, two, number, anew=False) for number in (seed, seed + 1, 0))
+        epochs_only = len(parts) > 1 and all(steps == TO_THE_END for _, _, steps in parts)
+        back = gone_back(fn, samples, parts[0], seed) if epochs_only else True
+        return {"parts": stopped, "through": through, "own": own, "other": other, "zero": zero, "back": back}
     except Wrong as wrong:
         return {"wrong": wrong.facts}
 
@@ -64,17 +68,37 @@ def joined(parts: Sequence[Part]) -> list[Part]:
 def job(fn: Callable[..., Any], samples: int, parts: Sequence[Part], seed: int, anew: bool = True) -> list[Any]:
     """Of each part the steps, each with the batches of all ranks. Between two parts there are new loaders, if ``anew``;
     the state comes from any rank."""
-    found, dice, state, loaders = [], Random(seed), None, list[Any]()
+    found, dice, state, loaders, given = [], Random(seed), "", list[Any](), list[Any]()
     for ranks, batch, steps in parts:
         if anew or not loaders:
             loaders = [made(fn, samples, batch, rank, ranks, seed) for rank in range(ranks)]
-            if state is not None:
-                for loader in loaders:
-                    loader.load_state_dict(json.loads(state))
+            given = loaded(loaders, state) if state else []
         found.append(list(stepped(loaders, steps, samples)))
+        if any(json.dumps(one) != state for one in given):
+            raise Wrong(given=True)
         if anew:
             state = agreed(loaders)[dice.randrange(ranks)]
     return found
+
+
+def loaded(loaders: Sequence[Any], state: str) -> list[Any]:
+    """All of them go on from a state. Returns the dicts that they were given."""
+    given = [json.loads(state) for _ in loaders]
+    for loader, one in zip(loaders, given, strict=True):
+        loader.load_state_dict(one)
+    return given
+
+
+def gone_back(fn: Callable[..., Any], samples: int, part: Part, seed: int) -> bool:
+    """Whether loaders that have begun the next epoch, and load a state of the first one, give what came after it."""
+    ranks, batch, _ = part
+    loaders = [made(fn, samples, batch, rank, ranks, seed) for rank in range(ranks)]
+    list(stepped(loaders, 1, samples))
+    state = agreed(loaders)[0]
+    rest = list(stepped(loaders, TO_THE_END, samples))
+    list(stepped(loaders, 1, samples))
+    loaded(loaders, state)
+    return list(stepped(loaders, TO_THE_END, samples)) == rest
 
 
 def made(fn: Callable[..., Any], samples: int, batch: int, rank: int, ranks: int, seed: int) -> Any:
@@ -124,15 +148,19 @@ def agreed(loaders: list[Any]) -> list[str]:
 
 
 def facts(samples: int, parts: list[Part], seed: int, answer: Any) -> Evidence:
-    none: Evidence = dict.fromkeys(("lacks", "ends", "lives", "plain", "long", "unlike", "sizes", "twice", "missing"))
+    none: Evidence = dict.fromkeys(
+        ("lacks", "ends", "lives", "plain", "long", "unlike", "sizes", "twice", "missing", "given")
+    )
     none |= {
         "outside": None,
         "many": None,
         "moved": False,
         "same": False,
+        "zero": False,
         "sorted": False,
         "seeds": False,
         "sum": False,
+        "back": True,
     }
     if "wrong" in answer:
         return {**none, **answer["wrong"]}
@@ -141,11 +169,12 @@ def facts(samples: int, parts: list[Part], seed: int, answer: Any) -> Evidence:
     if rest:
         return none | rest
     orders = epochs(parts, answer["parts"])
-    own, two = (epochs([(*parts[0][:2], TO_THE_END)] * 2, answer[key]) for key in ("own", "other"))
+    own, two, zero = (epochs([(*parts[0][:2], TO_THE_END)] * 2, answer[key]) for key in ("own", "other", "zero"))
     moved = answer["through"] is not None and epochs(joined(parts), answer["through"]) != orders[: len(joined(parts))]
     many = samples >= 20
     return none | {
-        "moved": moved, "same": many and two[0] == two[1], "sorted": many and two[0] == sorted(two[0]),
+        "moved": moved, "back": answer["back"], "same": many and two[0] == two[1],
+        "zero": many and zero[0] == zero[1], "sorted": many and two[0] == sorted(two[0]),
         "seeds": many and len(orders[0]) >= 12 and orders[0] == two[0],
         "sum": many and own[1:2] == two[:1],
     }  # fmt: skip

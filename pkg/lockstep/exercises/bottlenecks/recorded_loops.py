@@ -20,7 +20,7 @@ PLAIN = {
 LOOPS: dict[str, dict[str, float]] = {
     "no workers": {"ahead": 0, "workers": 0, "load": 6.0, "item": 1},
     "one worker": {"load": 14.0},
-    "from some step on": {"first": 150, "every": 1, "late_load": 12.0},
+    "from some step on": {"first": 250, "every": 1, "late_load": 12.0},
     "now and then": {"first": 20, "every": 40, "late_load": 120.0, "ahead": 2},
     "a little": {"load": 10.2},
     "also idle": {"load": 16.0, "item": 1, "python": 4.0},

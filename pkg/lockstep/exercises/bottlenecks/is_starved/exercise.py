@@ -9,7 +9,7 @@ LOOPS = {
         "no workers": "starves: nothing is loaded while the GPU computes",
         "one worker": "starves: its loader is ahead, and slower than the GPU",
     },
-    "rejects-late-ones": {"from some step on": "starves from step 150 on"},
+    "rejects-late-ones": {"from some step on": "starves from step 250 on"},
     "rejects-rare-ones": {"now and then": "starves once in 40 steps, for longer than five steps take"},
     "rejects-small-ones": {"a little": "starves for about 11 % of the time"},
     "rejects-mixed-ones": {"also idle": "starves, and is idle for another reason, too"},

@@ -15,8 +15,8 @@ VALUES = (
     Rule("too-many-shards", lambda e: e["many"] > e["few"], "{many} shards have something in them; {few} are enough."),
     Rule("other-order", lambda e: e["other"] is not None, "shard {other} has other bytes than the files one after "
          "another, in the order of names."),
-    Rule("empty-shard", lambda e: e["empty"] > 0, "{empty} of the shards are empty. Where the first file of a shard "
-         "is larger than the limit, the shard is there already; and an empty file behind it begins no other one."),
+    Rule("empty-shard", lambda e: e["empty"] > 0, "shards without a byte: {empty}. A file that is larger than the "
+         "limit goes into the shard that is there, if nothing is in that; an empty file behind it begins no new one."),
     Rule("wrong-type", lambda e: e["reads"] and e["gives"], "read(some) gives {gives}; an iterator or a list of bytes "
          "is wanted."),
     Rule("wrong-number", lambda e: e["reads"] and e["number"] != e["asked"], "in call {turn} of read, {asked} "

@@ -16,6 +16,8 @@ VALUES = (
          "{unlike[1]}. Count what all ranks have taken together."),
     Rule("state-lives", lambda e: e["lives"], "a state that was taken changes when the training goes on. Return a new "
          "dict."),
+    Rule("changes-the-state", lambda e: e["given"], "the dict that load_state_dict was given is another one when the "
+         "epoch goes on. Take the numbers out of it, and leave it as it was."),
     Rule("wrong-size", lambda e: e["sizes"] is not None, "a batch has {sizes} samples; {batch} are wanted."),
     Rule("no-sample", lambda e: e["outside"] is not None, "a batch has the number {outside}; the {samples} samples "
          "are counted from 0."),
@@ -29,9 +31,12 @@ VALUES = (
          "of {batch}; {missing} come."),
     Rule("another-order", lambda e: e["moved"], "with the same ranks and batch, the job that was stopped gets other "
          "batches than one that was not. The order of an epoch may depend on its seed and number only."),
+    Rule("no-way-back", lambda e: not e["back"], "a loader that has begun epoch 1 loads a state of epoch 0, and gives "
+         "other batches than those that came after that state. The state must say all: which epoch, and where in it."),
     Rule("not-shuffled", lambda e: e["sorted"], "the samples come in the order of their numbers. Each epoch has a "
          "random order."),
     Rule("same-each-epoch", lambda e: e["same"], "two epochs have the same order."),
+    Rule("same-each-epoch", lambda e: e["zero"], "with seed 0, two epochs have the same order."),
     Rule("same-for-all-seeds", lambda e: e["seeds"], "two seeds give the same order."),
     Rule("sum-of-both", lambda e: e["sum"], "epoch 1 of a seed has the order of epoch 0 of the next one. Begin the "
          "generator with both numbers, not with their sum."),

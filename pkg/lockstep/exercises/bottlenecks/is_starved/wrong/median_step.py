@@ -2,7 +2,8 @@
 
 from statistics import median
 
-MISCONCEPTION = "rejects-rare-ones"
+MISCONCEPTION = "rejects-late-ones"
+ALSO = ["rejects-rare-ones"]
 
 
 def is_starved(fn):

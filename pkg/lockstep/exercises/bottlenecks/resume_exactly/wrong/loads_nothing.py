@@ -2,8 +2,8 @@
 
 import random
 
-MISCONCEPTION = "seen-twice"
-ALSO = ["seen-again"]
+MISCONCEPTION = "no-way-back"
+ALSO = ["seen-twice", "seen-again"]
 
 
 def resume_exactly(samples, batch, rank, ranks, seed):

@@ -3,7 +3,7 @@
 import random
 
 MISCONCEPTION = "another-order"
-ALSO = ["seen-again"]
+ALSO = ["no-way-back", "seen-again"]
 
 
 def resume_exactly(samples, batch, rank, ranks, seed):
