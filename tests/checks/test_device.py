@@ -77,7 +77,7 @@ def test_which_exercises_give_ranks_tensors_that_can_be_moved() -> None:
     assert found == WITHOUT_TENSORS
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.later
 @pytest.mark.parametrize("exercise", WITH_TENSORS, ids=lambda e: e.function)
 def test_right_answers_make_their_tensors_where_the_given_ones_are(exercise: Exercise) -> None:

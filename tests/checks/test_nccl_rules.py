@@ -40,7 +40,7 @@ def why_not(path: Path) -> str:
     return next((ast.literal_eval(c.value) for c in constants if ast.unparse(c.targets[0]) == "NCCL"), "")
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.later
 @pytest.mark.parametrize("exercise", COMMUNICATING, ids=lambda e: e.id)
 def test_references_pass(exercise):

@@ -106,6 +106,7 @@ def test_the_recorded_losses_are_what_is_written() -> None:
     assert [r[1].partition(":")[0] for r in quality.quality_table().rows] == [*collapse.WAYS] * 2
 
 
+@pytest.mark.slow
 def test_what_there_is_room_for_grows_with_experts_at_equal_flops() -> None:
     """Fewer pairs and steps than those recorded: one expert lacks room, and four have more."""
     one, four = (room.learned(E, steps=150, pairs=1024) for E in (1, 4))

@@ -19,8 +19,8 @@ from lockstep.lessons.behind import load
 LABS = [u for u in UNITS if (root() / "course" / u.folder / "lab.py").exists()]
 LESSONS = [u for u in UNITS if (root() / "course" / u.folder / "lesson.py").exists()]
 ACTING = [u for u in LESSONS if "lessons.begin(" in (root() / u.lesson).read_text()]
-# Most take 10 to 30 CPU seconds, five minutes in all: `make test` runs three.
-CHEAP = [u for u in LESSONS if u.topic in ("why_parallel", "gpu", "bottlenecks")]
+# Most take 10 to 30 CPU seconds, five minutes in all: `make test` runs two.
+CHEAP = [u for u in LESSONS if u.topic in ("gpu", "bottlenecks")]
 DEAR = [pytest.param(u, marks=pytest.mark.slow) for u in LESSONS if u not in CHEAP]
 pytestmark = pytest.mark.timeout(900)
 OPENED = f"%cd -q {{}}\n{RESET}\nimport os\nos.environ['LOCKSTEP_OPEN'] = 'all'"

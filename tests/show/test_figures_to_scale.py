@@ -25,6 +25,9 @@ ALL = {**FIGURES, **{f"extreme: {name}": draw for name, draw in EXTREMES.items()
 ANCHORED = {"start": 0.0, "middle": 0.5, "end": 1.0}
 
 
+pytestmark = pytest.mark.xdist_group("figures to scale")  # each figure is drawn once, for all tests of it
+
+
 @cache
 def drawings(name: str) -> list[str]:
     """All that a figure can show, at least its corners: the first and the last of many sheets and frames."""

@@ -15,18 +15,18 @@ Read in this order:
     hugepages     the server's memory in 2 MiB pages, so that a fork is cheap
     spawned       warm interpreters for systems on which torch must not fork (macOS)
 
-What each buys: four (eight) ranks, medians of three sessions in turn, two cores, 2026-11. The first run of a session,
-runs at once, a run after a rest, and the CPU time of the latter, which includes the spares for the next one, in ms:
+What each buys: milliseconds of four (eight) ranks without it, medians of three sessions in turn, two cores, 2026-11.
+CPU is that of a run after a rest, the spares for the next one included.
 
-    =====================  ===========  =========  ========  ===========
-    without                first        at once    rest      CPU, rest
-    =====================  ===========  =========  ========  ===========
-    nothing                1967 (1719)  91 (134)   26 (40)   253 (490)
-    preloaded (all first)  2950 (3394)  104 (167)  24 (41)   274 (600)
-    preforked              1685 (2044)  76 (158)   69 (125)  126 (249)
-    gc_freeze              1932 (2751)  80 (145)   22 (42)   908 (2052)
-    hugepages              1813 (2107)  97 (177)   24 (39)   274 (570)
-    =====================  ===========  =========  ========  ===========
+=====================  ===========  =========  ========  ==========
+without                first run    at once    rest      CPU
+=====================  ===========  =========  ========  ==========
+nothing                1967 (1719)  91 (134)   26 (40)   253 (490)
+preloaded (all first)  2950 (3394)  104 (167)  24 (41)   274 (600)
+preforked              1685 (2044)  76 (158)   69 (125)  126 (249)
+gc_freeze              1932 (2751)  80 (145)   22 (42)   908 (2052)
+hugepages              1813 (2107)  97 (177)   24 (39)   274 (570)
+=====================  ===========  =========  ========  ==========
 
 `lockstep bench launch` has the standard library's fork server beside ours.
 """
