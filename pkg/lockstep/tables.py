@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 
 STYLE = "text-align:left;vertical-align:top;padding:.25em .3em"
-LONG = re.compile(r"\S{20,}")  # a URL or a Python name, which may be broken at these places:
+LONG = re.compile(r"\S{16,}")  # a URL or a Python name, which may be broken at these places:
 NUMBER = re.compile(r"(?P<whole>[-+−]?[\d,]+)(?P<rest>\.\d+)?(?P<unit> ?[^\d.,]*)")
 FIGURE, COMMA = "\u2007", "\u2008"  # spaces as wide as a digit, and as a comma
 NOTHING = ("–", "—", "-", "")  # in the place of a number

@@ -41,6 +41,5 @@ def test_a_line_stands_beside_what_was_measured_here_or_else_recorded() -> None:
 def test_the_longest_name_may_go_on_in_the_next_line() -> None:
     """In a window of 960 pixels the last column stood outside: no name of the first one was ever broken."""
     page = beside([])._repr_html_()
-    assert "HistGradientBoosting<wbr>Classifier/<wbr>Regressor" in page.replace(
-        "Hist<wbr>Gradient<wbr>", "HistGradient"
-    )
+    assert "Hist<wbr>Gradient<wbr>Boosting<wbr>Classifier/<wbr>Regressor" in page
+    assert "Randomized<wbr>Search<wbr>CV" in page

@@ -10,7 +10,7 @@ from lockstep.show import palette, svg
 from lockstep.show.figure import Picture
 
 TITLES = {"openmp": "OpenMP", "blas": "BLAS", "n_jobs": "n_jobs"}
-WIDTH, NAME, LEFT, BAR, GAP, TOP, PITCH = svg.WIDTH, 10.0, 196.0, 40.0, 18.0, 92.0, 22.0
+WIDTH, NAME, LEFT, BAR, GAP, TOP, PITCH = svg.WIDTH, 10.0, 180.0, 44.0, 20.0, 92.0, 22.0
 KIND = LEFT + 3 * (BAR + GAP) + 2
 
 
