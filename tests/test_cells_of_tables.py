@@ -35,6 +35,16 @@ def test_decimal_points_of_a_column_stand_below_each_other() -> None:
     assert ">10 %<" in table._repr_html_(), "not a column of numbers"
 
 
+def test_a_dash_stands_in_a_column_of_numbers_and_a_comma_is_no_digit() -> None:
+    """One missing bandwidth, and 88.4 stood below 347 at its left edge; 8 was a comma too far left below 1,024."""
+    table = Table("GB/s", ("", "GB/s", "atomics"), [("L1", "347", "1,024"), ("L2", "88.4", "8"), ("a core", "–", "32")])
+    assert [line[8:13].rstrip() for line in repr(table).splitlines()[2:]] == ["347", " 88.4", "  –"]
+    page = table._repr_html_()
+    assert "\u200788.4<" in page
+    assert "\u2007\u2007–<" in page
+    assert "\u2007\u2007\u2007\u20088<" in page, "three digits and the comma"
+
+
 def test_rows_that_nobody_needs_at_first_are_in_a_fold() -> None:
     """15 rows of 1e-16 stood between a learner and the one row that differed."""
     table = Table("Alike", ("model", "apart"), [("14 others", "1e-16"), ("batch norm", "0.3")], [("MLP", "1e-16")] * 14)

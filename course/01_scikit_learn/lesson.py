@@ -24,7 +24,7 @@ from functools import partial
 
 import joblib
 import numpy as np
-from IPython.display import Markdown, display
+from IPython.display import display
 from joblib import Parallel, delayed
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_classification
@@ -129,16 +129,15 @@ predict(
 
 # %% [markdown] lesson="after scikit-learn-claims"
 # `lockstep audit` measures each estimator in a fresh process, a knob at a time. Here are four lines, shown as they are
-# measured; on a quiet machine in some three seconds each. The three percentages are the share of the CPU time that was
-# spent elsewhere with that knob at 2. For all 13 write `audit([line.row for line in lecture_notes.NOTES])`.
+# measured; on a quiet machine in some three seconds each. A bar is the share of the CPU time that was spent elsewhere with
+# that knob at 2. For all 13 write `audit([line.row for line in lecture_notes.NOTES])`.
 
 # %% lesson="after scikit-learn-claims"
 FOUR = ["RandomForestClassifier", "LinearSVC", "DBSCAN brute", "TruncatedSVD"]
-print(table.heading())
 verdicts = []
 for verdict in audit(FOUR, rounds=1):
     verdicts.append(verdict)
-    print(table.line(verdict))
+    print(f"{verdict.name:<24}{table.kind(verdict)}")
 display(reconcile("scikit-learn-claims", measured=lecture_notes.borne_out(verdicts)))
 show.audit(verdicts)
 
@@ -148,7 +147,7 @@ show.audit(verdicts)
 # the other nine. On a busy machine, or with another BLAS, a line may differ.
 
 # %% lesson="after scikit-learn-claims"
-Markdown(lecture_notes.beside(verdicts))
+lecture_notes.beside(verdicts)
 
 # %% [markdown] lesson="after scikit-learn-claims"
 # **Common claims, and what we count.** Where no reason stands, the two agree. Where one stands, it says who does the work. Try your own
@@ -315,9 +314,9 @@ for name, search in searches.items():
     u = usage(partial(search.fit, X, y))
     found = search.cv_results_
     sizes = found.get("n_resources", [len(X)] * len(found["params"]))
-    told = f"{3 * len(sizes)} fits in tasks, {2 * sum(sizes):,} rows fitted"
+    told = f"{3 * len(sizes)} fits, {2 * sum(sizes):,} rows"
     found = f"{u.elsewhere:4.0%} elsewhere, best {search.best_score_:.3f}"
-    print(f"{name:<8} {told:<36} {found}")
+    print(f"{name:<8} {told:<20} {found}")
 
 # %% [markdown]
 # Each hands a list of (candidate, fold) to joblib. At the end the best candidate is fitted once more, on all rows

@@ -85,7 +85,7 @@ show.bars(ladder, "ns", "One core: time for an element")
 # add several numbers at once (section 3). “Simulated” is a bound: what this core can compute and load at most (section
 # 6).
 #
-# The bar of `x @ y` contains a call from Python. With 2,048 elements, that is much of it.
+# The time of `x @ y` contains a call from Python. With 2,048 elements, that is much of it.
 
 # %% [markdown]
 # ## 2. Additions that wait · {minutes} minutes · short path

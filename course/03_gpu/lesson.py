@@ -109,7 +109,7 @@ def two_ways(values):
 
 
 result = launch(two_ways, 1, 32, np.ones(32, dtype=np.float32), record=(0, 0))
-print(result.table())
+display(result.table())
 show.warp(result)
 
 # %% [markdown]
@@ -258,7 +258,7 @@ quiz(
 # %%
 source = np.arange(64 * 64, dtype=np.float32).reshape(64, 64)
 target = np.zeros_like(source)
-print(launch(naive_transpose, (2, 2), (32, 32), source, target).table())
+launch(naive_transpose, (2, 2), (32, 32), source, target).table()
 
 # %% [markdown]
 # The way out: a block reads a **tile** of 32 x 32 by rows into shared memory, and writes it out by rows. In between, it

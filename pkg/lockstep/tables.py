@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 
-STYLE = "text-align:left;vertical-align:top;padding:.25em .4em"
-LONG = re.compile(r"\S{20,}")  # a URL or a Python name, which may be broken at these places:
+STYLE = "text-align:left;vertical-align:top;padding:.25em .3em"
+LONG = re.compile(r"\S{16,}")  # a URL or a Python name, which may be broken at these places:
 NUMBER = re.compile(r"(?P<whole>[-+−]?[\d,]+)(?P<rest>\.\d+)?(?P<unit> ?[^\d.,]*)")
-FIGURE = "\u2007"
+FIGURE, COMMA = "\u2007", "\u2008"  # spaces as wide as a digit, and as a comma
+NOTHING = ("–", "—", "-", "")  # in the place of a number
 BREAKS = re.compile(r"(?<=[/._])|(?<=[a-z])(?=[A-Z])")
 WIDTHS = ((10, "white-space:nowrap"), (40, ""), (10**6, "min-width:9em"))  # by characters; what is longer than 10 wraps
 
@@ -44,7 +45,7 @@ class Table:
     def __repr__(self) -> str:
         rows = [*self.rows, *self.behind]
         columns = [
-            [f"{' ' * before}{text}" for text, (before, _) in zip(column, _beside(column), strict=True)]
+            [f"{' ' * len(before)}{text}" for text, before in zip(column, _beside(column), strict=True)]
             for column in zip(*rows, strict=True)
         ]
         lines = [list(self.head), *(list(row) for row in zip(*columns, strict=True))]
@@ -70,23 +71,26 @@ def _fold(words: str, inside: str) -> str:
     return f'<details><summary style="font-size:13px">{html.escape(words)}</summary>{inside}</details>'
 
 
-def _beside(column: Sequence[str]) -> list[tuple[int, int]]:
-    """Digits that each text lacks before and after its decimal point, so that the points of a column of numbers, all in
-    one unit, stand below each other. None where a cell is no number."""
+def _beside(column: Sequence[str]) -> list[str]:
+    """Spaces for the digits and commas that each text lacks before its decimal point: the points of a column of
+    numbers, all in one unit, stand below each other, and a dash where there is none stands below their last digits.
+    None where a cell is neither."""
     found = [NUMBER.fullmatch(text) for text in column]
-    if not all(found) or len({match["unit"] for match in found if match}) > 1:
-        return [(0, 0)] * len(column)
-    sizes = [(len(match["whole"]), len(match["rest"] or "")) for match in found if match]
-    before, after = (max(size[side] for size in sizes) for side in (0, 1))
-    return [(before - whole, after - rest) for whole, rest in sizes]
+    is_number = all(match or text in NOTHING for match, text in zip(found, column, strict=True))
+    if not is_number or len({match["unit"] for match in found if match}) != 1:
+        return [""] * len(column)
+    wholes = [match["whole"] if match else text for match, text in zip(found, column, strict=True)]
+    long, commas = max(map(len, wholes)), max(whole.count(",") for whole in wholes)
+    lacking = [(long - len(whole), commas - whole.count(",")) for whole in wholes]
+    return [FIGURE * (all - of_commas) + COMMA * of_commas for all, of_commas in lacking]
 
 
-def _cell(text: str, beside: tuple[int, int] = (0, 0)) -> str:
+def _cell(text: str, before: str = "") -> str:
     """A cell whose words may be broken, so that a table fits into the 508 pixels that JupyterLab leaves of 960."""
     width = next(style for most, style in WIDTHS if len(text) <= most)
     broken = LONG.sub(lambda word: BREAKS.sub("<wbr>", word[0]), html.escape(text))
-    if any(beside):  # a figure space is as wide as a digit
-        broken = f'<span style="font-variant-numeric:tabular-nums">{FIGURE * beside[0]}{broken}</span>'
+    if before:
+        broken = f'<span style="font-variant-numeric:tabular-nums">{before}{broken}</span>'
     return f'<td style="{STYLE};white-space:normal;{width}">{broken}</td>'
 
 

@@ -140,3 +140,45 @@ def test_an_exported_lesson_needs_no_network(browser: Any, executed: nbformat.No
     assert ring.locator("svg").is_visible()
     page.pdf(path=lab.shots / "exported.pdf")
     context.close()
+
+
+@pytest.mark.slow
+def test_an_answered_quiz_is_there_after_a_reload_and_without_its_kernel(lab: Lab, acting: str, course: Path) -> None:
+    """It was saved as a bare question; reopened, it looked as if nobody had answered. The number is answered
+    before the page is loaded anew, the choice after it; then another kernel opens the file, and knows of neither."""
+    lab.open(acting)
+    lab.run_all()
+    number, choice, asked = lab.find('"messages"'), lab.find('"which"'), lab.find("predict(")
+    lab.output(number).locator("input").fill("5")
+    lab.page.keyboard.press("Enter")
+    lab.output(number).get_by_role("status").get_by_text("Right. Each rank but the root").wait_for()
+    if lab.output(asked).locator("input").is_enabled():  # another test may have committed it: that stands
+        lab.commit(asked, "8")
+    save(lab)
+
+    lab.page.reload()
+    lab._wait_for_notebook(acting)
+    lab.output(number).get_by_role("status").get_by_text("Right. Each rank but the root").wait_for(timeout=20_000)
+    assert lab.output(number).locator("input").input_value() == "5"
+    assert lab.output(asked).locator("input").is_disabled()
+    lab.output(choice).get_by_role("button", name="tree").click()
+    lab.output(choice).get_by_role("status").get_by_text("Not yet. In the tree").wait_for(timeout=20_000)
+    lab.page.wait_for_timeout(1500)
+    save(lab)
+
+    kept = {number: "Your answer: 5 Right. Each rank but the root", choice: "● tree Not yet. In the tree"}
+    kept[asked] = "Your prediction: 8 times"
+    file = nbformat.read(course / acting, as_version=4)
+    for cell, words in kept.items():
+        assert words in str(file.cells[cell]["outputs"]), "it is in the file as it stands"
+    lab.close()
+    lab.open(acting)
+    for cell, words in kept.items():
+        still = lab.output(cell).locator("img.ls-still")
+        still.wait_for()
+        assert words in (still.get_attribute("alt") or "")
+    lab.look(number, "quiz-without-its-kernel")
+
+
+def save(lab: Lab) -> None:
+    lab.page.evaluate("async () => { await window.jupyterapp.commands.execute('docmanager:save'); }")

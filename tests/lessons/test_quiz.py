@@ -125,3 +125,19 @@ def test_what_is_no_answer_is_not_judged() -> None:
 
 def test_a_verdict_has_the_colours_of_a_labs_check() -> None:
     assert (COLOURS["right"], COLOURS["wrong"]) == (OF_A_LAB["passed"], OF_A_LAB["wrong"])
+
+
+def test_one_is_no_plural() -> None:
+    """ "The answer is 1 elements." stood below a question of unit 01."""
+    asked = asked_for(QuizAnswer("How long?", 1, "A copy was appended to.", "elements"))
+    asked.tell()
+    assert asked.said == "The answer is 1 element. A copy was appended to."
+    seconds = asked_for(QuizAnswer("How long?", 1, "One.", "s"))
+    seconds.tell()
+    assert seconds.said == "The answer is 1 s. One."
+
+
+def test_a_large_number_is_written_as_everywhere_else() -> None:
+    asked = asked_for(QuizAnswer("Beyond how many?", 36864, "3 · 12,288.", "tokens"))
+    asked.tell()
+    assert asked.said == "The answer is 36,864 tokens. 3 · 12,288."

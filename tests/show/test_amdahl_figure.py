@@ -9,7 +9,7 @@ import pytest
 
 from lockstep.cost.speedup import amdahl as law
 from lockstep.errors import UsageError
-from lockstep.show import amdahl
+from lockstep.show import amdahl, palette
 from lockstep.show.amdahl import MOST, Axes, Speedups, speedups_of
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -115,3 +115,10 @@ def test_any_setting_stays_within_its_frame(p: float, workers: int) -> None:
     for point in root.iter(f"{SVG}circle"):
         assert 0 <= float(point.get("cx", 0)) <= width
         assert 0 <= float(point.get("cy", 0)) <= height
+
+
+@pytest.mark.parametrize("points_are", ["simulated", "measured"])
+def test_points_have_the_colour_of_what_they_are(points_are: str) -> None:
+    """Simulated speedups were as green as measured ones, below a bar that says "simulated" in blue."""
+    found = titled(amdahl(0.9, 8, {1: 2.0, 4: 0.5}, points_are=points_are).svg(), "circle", points_are)
+    assert {e.get("fill") for e in found} == {palette.ROLES[points_are]}

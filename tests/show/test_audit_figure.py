@@ -1,9 +1,11 @@
 """The audit as a picture: every row with its bars, and what it says of the notes."""
 
+from itertools import pairwise
 from xml.etree import ElementTree
 
 from lockstep import show
 from lockstep.classical.audit import Verdict
+from lockstep.show import svg
 
 
 def verdict(name: str, kind: str, claim: str = "", **shares: float) -> Verdict:
@@ -35,3 +37,12 @@ def test_the_figure_says_itself_in_words() -> None:
     assert repr(show.audit(ROWS)) == (
         "Who runs in parallel, by which knob. KMeans: OpenMP; PCA <full>: BLAS; mine:Forest: joblib threads."
     )
+
+
+def test_headings_stand_apart() -> None:
+    """ "OpenMP" and "BLAS" touched, and "in parallel by" ended where "the claim" begins."""
+    drawn = ElementTree.fromstring(show.audit(ROWS).svg())
+    texts = [e for e in drawn.iter() if e.tag.endswith("text") and e.text]
+    places = {e.text: float(e.get("x", 0)) for e in reversed(texts)}  # the first of each: a row says "OpenMP", too
+    for one, other in pairwise(("OpenMP", "BLAS", "n_jobs", "by")):
+        assert places[one] + svg.length(one, is_bold=True) <= places[other]

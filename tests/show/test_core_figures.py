@@ -70,3 +70,16 @@ def test_lines_are_named_at_their_ends() -> None:
             places[e.text] = (float(found[1]), float(found[2]))
     assert places["upper"][0] == places["lower"][0]
     assert places["lower"][1] - places["upper"][1] >= 14, "pushed apart"
+
+
+def test_a_line_that_is_measured_has_the_colour_of_measurements() -> None:
+    """ "measured here" was as orange as a prediction, below a bar that says "measured" in green."""
+    drawn = curves({"k times as fast": {1: 1.0, 9: 9.0}, "measured here": {1: 1.0, 9: 6.0}}, "k", "times", "Sums").svg()
+    assert palette.ROLES["measured"] in drawn
+    assert palette.ROLES["measured"] not in curves({"one step": {1: 1.0, 9: 6.0}}, "k", "times", "Sums").svg()
+
+
+def test_the_place_of_a_mark_has_all_its_digits() -> None:
+    """ "L3 at 3.277e+04" KiB."""
+    figure = curves({"one step": {4: 1.0, 65536: 99.0}}, "KiB", "ns", "Access", {"L1": 32, "L3": 32768}, log="xy")
+    assert "Dotted: L1 at 32, L3 at 32,768." in figure.caption()

@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -78,11 +79,9 @@ def shown(e: Element, matrix: np.ndarray, look: dict[str, str]) -> Iterator[tupl
         yield from shown(child, matrix, look)
 
 
-def outside(drawing: str) -> list[str]:
-    """The texts that end outside the drawing, and by how much."""
+def texts(drawing: str) -> Iterator[tuple[str, list[float], list[float]]]:
+    """All texts, each with the x and the y of its corners."""
     root = ElementTree.fromstring(drawing)
-    width, height = (float(n) for n in root.attrib["viewBox"].split()[2:])
-    found = []
     for e, matrix, look in shown(root, np.eye(3), {"text-anchor": "start", "font-weight": "400", "font-family": ""}):
         words = "".join(e.itertext()) if e.tag == f"{SVG}text" else ""
         if not words:
@@ -94,11 +93,65 @@ def outside(drawing: str) -> list[str]:
         x, y = (float(e.get(name, 0)) for name in "xy")
         left = x - ANCHORED[look["text-anchor"]] * long
         corners = [matrix @ (a, b, 1) for a in (left, left + long) for b in (y - 0.75 * size, y + 0.22 * size)]
-        xs, ys = [c[0] for c in corners], [c[1] for c in corners]
+        yield words, [float(c[0]) for c in corners], [float(c[1]) for c in corners]
+
+
+def outside(drawing: str) -> list[str]:
+    """The texts that end outside the drawing, and by how much."""
+    width, height = (float(n) for n in ElementTree.fromstring(drawing).attrib["viewBox"].split()[2:])
+    found = []
+    for words, xs, ys in texts(drawing):
         over = max(-min(xs), max(xs) - width, -min(ys), max(ys) - height)
         if over > 0.5:
             found.append(f"{words[:60]!r} is {over:.0f} px outside ({min(xs):.0f} to {max(xs):.0f} of {width:.0f})")
     return found
+
+
+def boxes(drawing: str) -> list[tuple[float, float, float, float]]:
+    """Left, right, upper and lower edge of each filled rectangle, in the order in which they are drawn; where a text is
+    drawn, an empty one."""
+    found = []
+    for e, matrix, _ in shown(ElementTree.fromstring(drawing), np.eye(3), {}):
+        if e.tag == f"{SVG}text" and "".join(e.itertext()):
+            found.append((0.0, 0.0, 0.0, 0.0))
+        elif e.tag == f"{SVG}rect" and e.get("fill") != "none":
+            x, y, width, height = (float(e.get(name, 0)) for name in ("x", "y", "width", "height"))
+            (left, upper, _), (right, lower, _) = matrix @ (x, y, 1), matrix @ (x + width, y + height, 1)
+            found.append((left, right, upper, lower))
+    return found
+
+
+def uppermost(drawing: str) -> Iterator[tuple[str, list[float], list[float]]]:
+    """The texts on whose middle no later rectangle lies: a card on a pile covers the one below."""
+    drawn = boxes(drawing)
+    places = [n for n, box in enumerate(drawn) if box == (0.0, 0.0, 0.0, 0.0)]
+    for place, (words, xs, ys) in zip(places, texts(drawing), strict=True):
+        x, y = (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
+        if not any(left < x < right and upper < y < lower for left, right, upper, lower in drawn[place + 1 :]):
+            yield words, xs, ys
+
+
+def covered(drawing: str) -> list[str]:
+    """Pairs of texts of which one lies on the other, by more than two pixels and a third of a line."""
+    found = []
+    cut = [(words, pieces(xs, ys)) for words, xs, ys in uppermost(drawing)]
+    for (one, mine), (other, others) in combinations(cut, 2):
+        for (left, right, upper, lower), (start, end, top, bottom) in product(mine, others):
+            wide, high = min(right, end) - max(left, start), min(lower, bottom) - max(upper, top)
+            if wide > 2 and high > 0.35 * min(lower - upper, bottom - top):
+                found.append(f"{one[:40]!r} and {other[:40]!r} share {wide:.0f} x {high:.0f} px")
+    return found
+
+
+def pieces(xs: list[float], ys: list[float], parts: int = 16) -> list[tuple[float, float, float, float]]:
+    """The box around a text, and around each piece of a slanted one: left, right, upper and lower edge."""
+    if abs(xs[0] - xs[1]) < 0.01:
+        return [(min(xs), max(xs), min(ys), max(ys))]
+    middles = [
+        [((a[0] + a[1]) * (1 - part) + (a[2] + a[3]) * part) / 2 for a in (xs, ys)]
+        for part in ((n + 0.5) / parts for n in range(parts))
+    ]
+    return [(x - 4, x + 4, y - 5, y + 5) for x, y in middles]
 
 
 def bars(drawing: str) -> Iterator[tuple[float, float]]:
@@ -112,6 +165,24 @@ def bars(drawing: str) -> Iterator[tuple[float, float]]:
 def test_no_text_ends_outside_its_figure(name: str) -> None:
     found = {told for drawing in drawings(name) for told in outside(drawing)}
     assert not found, "\n".join(sorted(found))
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_no_text_lies_on_another(name: str) -> None:
+    found = {told for drawing in drawings(name) for told in covered(drawing)}
+    assert not found, "\n".join(sorted(found))
+
+
+def test_the_name_of_a_roof_gives_way_to_those_of_kernels() -> None:
+    """In lesson 02, "memory: 22.6 GB/s" lay across "dot, fast, 8 kB"."""
+    dots = {
+        "dot, fast, 8 kB": 26e9,
+        "dot, fast, 64 MB": 5e9,
+        "dot, in order, 8 kB": 2.1e9,
+        "dot, in order, 64 MB": 1.8e9,
+    }
+    kernels = {name: (1e9, 4e9, 1e9 / rate) for name, rate in dots.items()} | {"matmul by BLAS": (86.5e9, 1e9, 1.0)}
+    assert covered(show.roofline(86.5e9, {"L1": 196e9, "L2": 94.5e9, "memory": 22.6e9}, kernels).svg()) == []
 
 
 @pytest.mark.parametrize("name", ALL)

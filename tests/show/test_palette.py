@@ -129,3 +129,30 @@ def test_what_is_neither_predicted_nor_simulated_nor_measured_has_none_of_their_
     fills = set(re.findall(r'(?:fill|stroke)="(#[0-9A-Fa-f]{6})"', drawn))
     assert len(fills) > 1
     assert {WORTH[fill] for fill in fills & WORTH.keys()} <= ({"measured"} if name == "roofline" else set())
+
+
+# Text and lines that lie on the page itself: JupyterLab's is white, or #111111.
+PAGES = {"light": 1.0, "dark": palette.luminance("#111111")}
+OWN = re.compile(r"ls-(?:ink|faint|line|lane|paper|halo|mark|swatch)")
+
+
+def seen(colour: str, page: float) -> float:
+    light, dark = sorted((palette.luminance(colour), page), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("name", FIGURES)
+def test_lines_of_a_figure_are_seen_on_a_light_page_and_on_a_dark_one(name: str, page: str) -> None:
+    """The dotted line of the processors' figure was black, and the limit of Amdahl's law dark blue: nobody saw them in
+    the dark. What follows the theme, or is the rim of something, is not meant."""
+    drawn = FIGURES[name]().svg()
+    if name == "losses_of_twelve":  # its verdicts were written in the red of their arrows
+        for tag in re.findall(r"<text[^>]*>", drawn):
+            assert OWN.search(tag), tag
+    assert not re.search(r'(?:stroke|fill)="(?:black|#000|#000000)"', drawn)
+    for tag in re.findall(r"<(?:line|polyline|path)[^>]*>", drawn):
+        stroke = re.search(r'stroke="(#[0-9A-Fa-f]{6})"', tag)
+        is_line = 'fill="none"' in tag or tag.startswith("<line")
+        if stroke and is_line and not OWN.search(tag) and "opacity" not in tag and stroke[1] != palette.PAPER:
+            assert seen(stroke[1], PAGES[page]) >= 2.0, tag[:160]

@@ -41,7 +41,7 @@ def test_five_rounds_sum_a_warp_as_the_line_says() -> None:
 
 def test_four_sums_agree_and_differ_in_cost() -> None:
     rows = {row[0]: row[1:] for row in your_line.sums_table().rows}
-    assert {row[0] for row in rows.values()} == {"1024"}
+    assert {row[0] for row in rows.values()} == {"1,024"}
     assert [rows[name][1] for name in ("one_by_one", "reduce_divergent", "reduce_shuffle")] == ["1,024", "8", "32"]
 
 

@@ -1,5 +1,7 @@
 """What a warp does as one: shuffles, votes, divergence, and the counts that theory gives."""
 
+import re
+
 import numpy as np
 import pytest
 from numba import cuda, float32, float64, int32
@@ -259,6 +261,20 @@ def test_a_long_line_goes_on_below_itself_and_the_table_stays_a_table() -> None:
     assert {line[:column].strip() for line in below} == {""}
     told = " ".join([lines[place][column:], *map(str.strip, below)])
     assert told.endswith("source_of_all_threads[i] + source_of_all_threads[(i + 1) % values.size]")
+
+
+def test_a_notebook_that_displays_the_table_keeps_its_columns() -> None:
+    """At 960 pixels, each printed row stood in two or three lines, and "values[i] = 3 * values[i] + 1" below counts."""
+    arrays = [np.zeros(64, np.float32) for _ in range(3)]
+    told = launch(with_a_long_line, 1, 64, *arrays).table()
+    page = told._repr_html_()
+    rows = re.findall(r"<tr>(.*?)</tr>", page)
+    assert len({row.count("<td") + row.count("<th") for row in rows}) == 1
+    assert "    if i &lt; values.size:</td>" in page
+    assert "glob.<wbr>req" in rows[0]
+    assert repr(told) == str(told)
+    outside = launch(strided, 1, 64, np.zeros(64, np.float32), np.zeros(64, np.float32), 2).table()
+    assert "out_of_bounds: Line" in outside._repr_html_()
 
 
 def nothing(a):

@@ -107,7 +107,7 @@ class SpeedupCurves(Player):
     def sliders(self) -> tuple[Slider, Slider]:
         shares, workers = self._choices()
         return (
-            Slider("parallel fraction p", [f"{p:.6g}" for p in shares], shares.index(self.model.p)),
+            Slider("parallel fraction p", [f"{p:.4g}" for p in shares], shares.index(self.model.p)),
             Slider("workers s", [f"{s:,.0f}" for s in workers], workers.index(self.model.workers)),
         )
 
@@ -135,8 +135,7 @@ def amdahl(
 
 WIDTH, HEIGHT = svg.WIDTH, 640.0
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 526.0, 80.0, 312.0
-AMDAHL, GUSTAFSON = palette.COLOURS["all_gather"], palette.COLOURS["reduce_scatter"]
-POINTS = palette.ROLES["measured"]
+AMDAHL, GUSTAFSON = palette.COLOURS["all_reduce"], palette.COLOURS["reduce_scatter"]  # seen on white and on black
 
 
 def draw(speedups: Speedups) -> str:
@@ -209,7 +208,7 @@ def _curves(axes: Axes) -> Iterator[str]:
         yield svg.line(LEFT, y, RIGHT, y, stroke=AMDAHL, stroke_dasharray="3 4", stroke_width=1.2)
         below = y < TOP + 16
         told = f"Amdahl's limit, 1/(1-p) = {speedups.limit:,.4g}"
-        yield svg.text(LEFT + 6, y + (15 if below else -5), told, **svg.HALO, fill=AMDAHL, class_="ls-halo")
+        yield svg.text(LEFT + 6, y + (15 if below else -5), told, **svg.HALO, fill=palette.INK, class_="ls-ink ls-halo")
     yield _curve(axes, speedups.by_gustafson, GUSTAFSON, "8 4", "Gustafson", 2.2)
     yield _curve(axes, speedups.by_amdahl, AMDAHL, "", "Amdahl", 2.6)
 
@@ -231,7 +230,7 @@ def _points(axes: Axes) -> Iterator[str]:
             cx=axes.x(s),
             cy=axes.y(speedup),
             r=4.5,
-            fill=POINTS,
+            fill=_worth(axes.speedups),
             stroke=palette.INK,
             stroke_width=1,
         )
@@ -259,8 +258,15 @@ def _legend(axes: Axes) -> Iterator[str]:
         yield svg.text(x + 28, y, told)
         x += 38 + 7.2 * len(told)
     if speedups.points:
-        yield svg.element("circle", cx=x + 6, cy=y - 4, r=4.5, fill=POINTS, stroke=palette.INK, stroke_width=1)
+        yield svg.element(
+            "circle", cx=x + 6, cy=y - 4, r=4.5, fill=_worth(speedups), stroke=palette.INK, stroke_width=1
+        )
         yield svg.named(x + 16, y, speedups.points_are, WIDTH - x - 20)
+
+
+def _worth(speedups: Speedups) -> str:
+    """The colour of what the points are: simulated or measured."""
+    return palette.ROLES.get(speedups.points_are, palette.ROLES["measured"])
 
 
 def _digits(value: float) -> str:

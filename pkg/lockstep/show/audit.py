@@ -10,7 +10,7 @@ from lockstep.show import palette, svg
 from lockstep.show.figure import Picture
 
 TITLES = {"openmp": "OpenMP", "blas": "BLAS", "n_jobs": "n_jobs"}
-WIDTH, NAME, LEFT, BAR, GAP, TOP, PITCH = svg.WIDTH, 10.0, 206.0, 46.0, 16.0, 92.0, 22.0
+WIDTH, NAME, LEFT, BAR, GAP, TOP, PITCH = svg.WIDTH, 10.0, 180.0, 44.0, 20.0, 92.0, 22.0
 KIND = LEFT + 3 * (BAR + GAP) + 2
 
 
@@ -41,7 +41,7 @@ def words(verdicts: Sequence[Verdict]) -> str:
 def _columns(rows: int) -> Iterator[str]:
     for at, knob in enumerate(COLUMNS):
         yield svg.text(_x(at), TOP - 8, TITLES[knob], font_weight=600)
-    yield svg.faint(KIND, TOP - 8, "in parallel by")
+    yield svg.faint(KIND, TOP - 8, "by")
     yield svg.faint(WIDTH - 10, TOP - 8, "the claim", text_anchor="end")
 
 

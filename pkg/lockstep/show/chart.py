@@ -16,6 +16,7 @@ from lockstep.show import palette, quantities, svg
 from lockstep.show.figure import Drawn, script
 
 HEIGHT = 300.0
+_WORTH = re.compile(r"(predicted|simulated|measured)\b")
 NAME = 124.0  # pixels of a line's name, which may take several lines
 CONFIG: dict[str, Any] = {
     "font": svg.FONT,
@@ -163,10 +164,15 @@ def domain(values: Iterable[float], is_log: bool = False) -> dict[str, Any]:
 
 
 def by_name(field: str, names: Sequence[str]) -> dict[str, Any]:
-    """Colour and dashes of named lines: an all-reduce algorithm has those that it has in every figure."""
-    others = [look for name, look in palette.LINES.items() if name not in names]
+    """Colour and dashes of named lines: an all-reduce algorithm has those that it has in every figure, and a line that
+    says so is predicted, simulated or measured, if no other is."""
+    worth = {name: palette.ROLES[name.split(",")[0].split()[0]] for name in names if _WORTH.match(name)}
+    known = {name: (colour, "") for name, colour in worth.items() if list(worth.values()).count(colour) == 1}
+    known |= {name: look for name, look in palette.LINES.items() if name in names}
+    taken = {colour for colour, _ in known.values()}
+    others = [look for look in palette.LINES.values() if look[0] not in taken]
     spare = iter(sorted(others, key=lambda look: look == palette.LINES["naive"]))  # the second one without dashes: last
-    looks = [palette.LINES.get(name) or next(spare) for name in names]
+    looks = [known.get(name) or next(spare) for name in names]
     dashes = [[int(n) for n in dashes.split()] or [1, 0] for _, dashes in looks]
     columns = 3 if max(map(len, names)) < 20 else 2
     channel = {"field": field, "type": "nominal", "legend": {"columns": columns, "labelLimit": 0}}
@@ -184,6 +190,6 @@ def _drawn(spec: Mapping[str, Any], words: str) -> str:
     width, height = (float(n) for n in re.findall(r'(?:width|height)="([\d.]+)"', inner[:400])[:2])
     for colour, name in ((palette.INK, "ls-ink"), (palette.FAINT, "ls-faint")):
         inner = re.sub(rf'(<text [^>]*fill="{colour}")', rf'\1 class="{name}"', inner)
-    inner = re.sub(rf'(<path [^>]*stroke="{palette.INK}")', r'\1 class="ls-line"', inner)
+    inner = re.sub(rf'(<(?:path|line) [^>]*stroke="{palette.INK}")', r'\1 class="ls-line"', inner)
     title, _, told = words.partition(". ")
     return svg.document(max(svg.WIDTH, width), height, title, told, [inner])

@@ -48,7 +48,7 @@ def curves(
             row | {"rises": row["y"] >= first[row["name"]]} for row in rows if spoken.get(row["name"]) == row["x"]
         ]
         layers += _spoken(marked, across, up)
-    key = [f"Dotted: {', '.join(f'{name} at {at:,.4g}' for name, at in marks.items())}."] if marks else []
+    key = [f"Dotted: {', '.join(f'{name} at {_plain(at)}' for name, at in marks.items())}."] if marks else []
     told = "; ".join(f"{name} from {_end(curve, min)} to {_end(curve, max)}" for name, curve in lines.items())
     told += "".join(f"; {name} {lines[name][at]:.3g} at {at:,.6g}" for name, at in (spoken or {}).items())
     title = {
@@ -89,6 +89,10 @@ def _spoken(rows: list[dict[str, Any]], across: Mapping[str, Any], up: Mapping[s
         mark = label | {"dy": -17 if row["rises"] else 20}
         layers.append({"data": value, "mark": mark, "encoding": place | {"text": {"field": "value"}}})
     return layers
+
+
+def _plain(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def _end(curve: Mapping[float, float], which: Any) -> str:

@@ -61,4 +61,4 @@ def _arrow(row: Loss, y: float) -> Iterator[str]:
     yield svg.element("g", told, drawn)
     yield svg.text(LEFT - 10, y + 13, f"{row.last:.3f}", text_anchor="end")
     yield svg.text(RIGHT + 8, y + 13, f"{row.first:.3f}")
-    yield svg.text(RIGHT + 54, y + 13, _verdict(row), fill=colour, font_weight=600)
+    yield svg.text(RIGHT + 54, y + 13, _verdict(row), font_weight=600)

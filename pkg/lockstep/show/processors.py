@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from lockstep.show import palette
 from lockstep.show.chart import Chart, chart, domain, logarithmic, named
 from lockstep.tables import published
 
@@ -31,7 +32,7 @@ def processors() -> Chart:
     x["scale"] = {"domain": [DECADES[0] - 3, DECADES[-1] + 5], "nice": False}
     y["scale"] = domain((row["count"] for row in values), True)
     over = {
-        "mark": {"type": "rule", "aria": False, "strokeDash": [2, 3]},
+        "mark": {"type": "rule", "aria": False, "color": palette.INK, "strokeDash": [2, 3]},
         "encoding": {"x": {"datum": FREE_LUNCH, "type": "quantitative", "scale": x["scale"]}},
     }
     title = {"text": "Ever more transistors, and a clock that stands still", "subtitle": "dotted: Sutter, 2005"}

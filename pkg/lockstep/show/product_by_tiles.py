@@ -10,7 +10,7 @@ from lockstep.show.player import Player
 TILES = 4  # along each side of the matrices
 BLOCK = (1, 2)  # row and column of the tile of C that this block computes
 CELL, LEFT, TOP, GAP = 34.0, 36.0, 214.0, 30.0
-NOW, DONE, MINE = palette.ROLES["marked"], palette.ROLES["work"], palette.ROLES["forward"]
+NOW, DONE, MINE = palette.ROLES["marked"], palette.ROLES["work"], palette.COLOURS["recv"]
 
 Colour = Callable[[int, int], str | None]  # of the tile in this row and column; None: untouched
 

@@ -98,7 +98,7 @@ def _ratio(a: str, x: float, b: str, y: float) -> str:
 
 
 def _quantity(value: float, unit: str) -> str:
-    return f"{value:.4g} {unit}".rstrip() if abs(value) < 1e4 or abs(value) >= 1e9 else f"{value:,.0f} {unit}".rstrip()
+    return f"{value:,.4g} {unit}".rstrip() if abs(value) < 1e4 or abs(value) >= 1e9 else f"{value:,.0f} {unit}".rstrip()
 
 
 PROMPT = "Why do they differ? Write down your reason."

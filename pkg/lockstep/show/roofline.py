@@ -166,6 +166,8 @@ def _readable(model: Roofline) -> dict[str, Any]:
 WIDTH, HEIGHT = svg.WIDTH, 450.0
 LEFT, RIGHT, TOP, BOTTOM = 100.0, 526.0, 74.0, 350.0
 ALONG = 0.84, 0.25, 0.82  # where roofs have their labels: two may be close
+ASIDE = (0.7, 0.3, 0.85, 0.15, 0.6, 0.4)  # other parts of it, where a name is in the way
+Box = tuple[float, float, float, float]  # left, right, upper and lower edge
 BOUNDS = {"memory": palette.COLOURS["recv"], "compute": palette.SHADES[1]}  # bytes that come, and work
 _RATES = ((1e15, "PFLOP/s"), (1e12, "TFLOP/s"), (1e9, "GFLOP/s"), (1e6, "MFLOP/s"), (1e3, "kFLOP/s"), (1.0, "FLOP/s"))
 
@@ -246,7 +248,22 @@ def _roofs(axes: Axes) -> Iterator[str]:
         slowest = place == roofline.memory
         yield svg.line(x1, y1, x2, peak, stroke=BOUNDS["memory"], stroke_width=2.4 if slowest else 1.3,
                        stroke_dasharray=None if slowest else "6 4")  # fmt: skip
-        yield _along(x1, y1, x2, peak, at, f"{place}: {nbytes(bandwidth)}/s")
+        words = f"{place}: {nbytes(bandwidth)}/s"
+        names = [name.box for name in _names(axes)]
+        free = (part for part in (at, *ASIDE) if _is_free(x1, y1, x2, peak, part, svg.length(words), names))
+        yield _along(x1, y1, x2, peak, next(free, at), words)
+
+
+def _is_free(x1: float, y1: float, x2: float, y2: float, at: float, long: float, names: list[Box]) -> bool:
+    """Whether a label of this length, at this part of the way up, lies on no name of a kernel."""
+    way = math.hypot(x2 - x1, y2 - y1) or 1.0
+    parts = [at + long / way * (n / 8 - 0.5) for n in range(9)]
+    letters = [(x1 + part * (x2 - x1), y1 + part * (y2 - y1) - 10) for part in parts]
+    return not any(
+        left - 8 < x < right + 8 and upper - 8 < y < lower + 8
+        for x, y in letters
+        for left, right, upper, lower in names
+    )
 
 
 def _along(x1: float, y1: float, x2: float, y2: float, at: float, words: str) -> str:
@@ -257,18 +274,44 @@ def _along(x1: float, y1: float, x2: float, y2: float, at: float, words: str) ->
     return svg.text(x, y - 6, words, text_anchor="middle", transform=f"rotate({angle:.1f} {x:.1f} {y:.1f})")
 
 
-def _kernels(axes: Axes) -> Iterator[str]:
-    """Each a drop line from what it could reach, and a dot where it is; names pushed apart where they would overlap."""
+@dataclass(frozen=True)
+class _Name:
+    """A kernel's name beside its dot, which is at (x, y)."""
+
+    kernel: Kernel
+    x: float
+    y: float
+    row: float
+    words: str
+
+    @property
+    def is_right(self) -> bool:
+        return self.x + 10 + svg.length(self.words) < RIGHT
+
+    @property
+    def box(self) -> Box:
+        long = svg.length(self.words)
+        left = self.x + 10 if self.is_right else self.x - 10 - long
+        return left, left + long, self.row - 5, self.row + 7
+
+
+def _names(axes: Axes) -> list[_Name]:
+    """Pushed apart where they would overlap; none is drawn over the level roof."""
     spots = [(axes.x(k.intensity), axes.y(k.rate or axes.roofline.most(k)), k)
              for k in axes.roofline.kernels]  # fmt: skip
     peak = axes.y(axes.roofline.peak)
-    rows = _rows(
-        [(x, y + 14 if abs(y - peak) < 10 else y) for x, y, _ in spots]
-    )  # no name is drawn over the level roof
-    for number, ((x, y, kernel), row) in enumerate(zip(spots, rows, strict=True)):
+    rows = _rows([(x, y + 14 if abs(y - peak) < 10 else y) for x, y, _ in spots])
+    return [
+        _Name(kernel, x, y, row, svg.fitting(kernel.name, max(RIGHT - x, x - LEFT) - 14))
+        for (x, y, kernel), row in zip(spots, rows, strict=True)
+    ]
+
+
+def _kernels(axes: Axes) -> Iterator[str]:
+    """Each a drop line from what it could reach, and a dot where it is, with its name."""
+    for number, found in enumerate(_names(axes)):
+        kernel, x, y, row, name, right = found.kernel, found.x, found.y, found.row, found.words, found.is_right
         colour = BOUNDS[axes.roofline.bound(kernel)]
-        name = svg.fitting(kernel.name, max(RIGHT - x, x - LEFT) - 14)
-        right = x + 10 + svg.length(name) < RIGHT
         roof = axes.y(axes.roofline.most(kernel))
         parts = [
             svg.title(told(axes.roofline, kernel)),

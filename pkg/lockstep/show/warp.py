@@ -50,8 +50,8 @@ def warp(launched: Any) -> Warp:
 LANES, SECTOR, WORD, BANKS = 32, 32, 4, 32
 ROW, LEFT = 16.0, 14.0
 CELL = (WIDTH - 2 * LEFT) / LANES
-ON, OFF = palette.ROLES["forward"], palette.SHADES[3]
-TOUCHED, CROWDED = palette.ROLES["marked"], palette.ROLES["wrong"]
+ON, OFF = palette.ROLES["marked"], palette.SHADES[3]
+TOUCHED, CROWDED = palette.COLOURS["recv"], palette.ROLES["wrong"]
 MOST_LINES, MOST_COLUMNS = 26, 65  # of source
 
 

@@ -15,7 +15,7 @@ from lockstep.simt.interpreter.kernel_source import Source
 from lockstep.simt.interpreter.program import Program
 from lockstep.simt.lane_values import Value, typed
 from lockstep.simt.memory import Array, GlobalMemory
-from lockstep.simt.profile import COUNTED, LineCounts, Recorder, Step, table, total
+from lockstep.simt.profile import COUNTED, LineCounts, Listing, Recorder, Step, page, table, total
 from lockstep.simt.race_detection.findings import Coordinates, Finding, Findings
 from lockstep.simt.race_detection.hazards import GridHazards
 from lockstep.simt.schedule import run_block, run_grid
@@ -62,10 +62,10 @@ class Launch:
         counted = {name: int(getattr(of_all, name)) for name in COUNTED}
         return {"threads": threads, **counted, "races": sum(found.kind == "race" for found in self.findings)}
 
-    def table(self) -> str:
+    def table(self) -> Listing:
         """The source with its counts, then the findings."""
         told = [f"{finding.kind}: {finding}" for finding in self.findings]
-        return "\n".join([table(self.lines), *([""] if told else []), *told])
+        return Listing("\n".join([table(self.lines), *([""] if told else []), *told]), page(self.lines, told))
 
 
 def launch(

@@ -5,8 +5,10 @@ The counters are those of a profiler such as Nsight Compute, per source line; th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
+from html import escape
 from textwrap import wrap
 
 import numpy as np
@@ -82,11 +84,55 @@ def total(lines: Iterable[LineCounts]) -> LineCounts:
     return LineCounts(0, "total", **{name: sum(getattr(line, name) for line in lines) for name in COUNTED})
 
 
+class Listing(str):
+    """The source with its counts, as text; in a notebook that displays it, the columns of a page's table."""
+
+    page: str
+
+    def __new__(cls, told: str, page: str = "") -> Listing:
+        listing = super().__new__(cls, told)
+        listing.page = page
+        return listing
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return self.page
+
+
+def page(lines: Sequence[LineCounts], findings: Iterable[str] = ()) -> str:
+    """The table as HTML: where a window is narrow, a line of the source goes on in its own column."""
+    rows, used = _rows(lines)
+    style = "vertical-align:top;padding:0 .3em;font:12px/1.4 var(--jp-code-font-family,monospace)"
+    broken = {head: re.sub(r"([./])", r"\1<wbr>", head) for head in used}
+    head = "".join(
+        f'<th scope="col" style="{style};white-space:normal;text-align:right">{broken[h]}</th>' for h in used
+    )
+    texts = [*((str(line.number), line.text) for line in lines), ("", "total")]
+    body = "".join(
+        "<tr>"
+        + "".join(f'<td style="{style};text-align:right">{row[h]}</td>' for h in used)
+        + f'<td style="{style};text-align:right">{number}</td>'
+        + f'<td style="{style};text-align:left;white-space:pre-wrap;overflow-wrap:normal">{escape(text)}</td></tr>'
+        for row, (number, text) in zip(rows, texts, strict=True)
+    )
+    told = "".join(f'<pre style="white-space:pre-wrap">{escape(finding)}</pre>' for finding in findings)
+    ends = f'<th style="{style}"></th><th scope="col" style="{style};text-align:left">source</th>'
+    rows_below = f"<thead><tr>{head}{ends}</tr></thead><tbody>{body}</tbody>"
+    return f'<div style="overflow-x:auto"><table>{rows_below}</table></div>{told}'
+
+
+def _rows(lines: Sequence[LineCounts]) -> tuple[list[dict[str, str]], list[str]]:
+    """A row for each line and for all together, and the columns with any count."""
+    rows = [_cells(line) for line in [*lines, total(lines)]]
+    return rows, [head for head in rows[0] if head == "instr" or any(row[head] for row in rows)]
+
+
 def table(lines: Sequence[LineCounts]) -> str:
     """The source with its counts to the left, at most WIDE characters in all: a longer line goes on below itself.
     Columns without any count are left out."""
-    rows = [_cells(line) for line in [*lines, total(lines)]]
-    used = [head for head in rows[0] if head == "instr" or any(row[head] for row in rows)]
+    rows, used = _rows(lines)
     columns = [[head, *(row[head] for row in rows)] for head in used]
     padded = zip(*([cell.rjust(max(map(len, column))) for cell in column] for column in columns), strict=True)
     beside = [" ".join(cells) for cells in padded]

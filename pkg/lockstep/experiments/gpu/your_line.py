@@ -113,8 +113,8 @@ def sums_table() -> Table:
     for kernel in (one_by_one, reduction.reduce_divergent, reduction.reduce_sequential, reduction.reduce_shuffle):
         out = np.zeros(1, np.float32)
         counted = launch(kernel, 8, reduction.THREADS, np.ones(1024, np.float32), out).total()
-        rows.append([kernel.__name__, f"{out[0]:g}", *_of_a_sum(counted)])
-    head = ["kernel", "sum", "atomics", "instructions", "lanes at work", "requests to shared memory", "barriers"]
+        rows.append([kernel.__name__, f"{out[0]:,g}", *_of_a_sum(counted)])
+    head = ["kernel", "sum", "atomics", "instr", "lanes at work", "shared requests", "barriers"]
     return Table("1,024 ones, 8 blocks of 128 threads", head, rows)
 
 

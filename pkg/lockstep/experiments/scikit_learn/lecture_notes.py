@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from lockstep.classical.audit.catalogue import CLAIMS, claims
 from lockstep.classical.audit.table import NAMES, kind
 from lockstep.classical.audit.verdict import Verdict
+from lockstep.tables import Table
 
 RECORDED = "scikit-learn 1.9.1 on a machine of 2 cores, 2026-11-22"
 
@@ -43,17 +44,17 @@ NOTES = (
          "KNeighborsClassifier brute", "openmp"),
     Line("GradientBoostingClassifier/Regressor", "✗ Limited", "Only data parallelism",
          "GradientBoostingClassifier", "serial",
-         "Each tree corrects the ones before it, and inside a tree nothing is shared. `HistGradientBoosting` does "
+         "Each tree corrects the ones before it, and inside a tree nothing is shared. HistGradientBoosting does "
          "share the data among threads."),
     Line("LinearSVC / LinearSVR", "✗ Limited", "Multi-threaded, no n_jobs",
          "LinearSVC", "serial",
-         "There is no `n_jobs`. But their library, liblinear, computes on the calling thread."),
+         "There is no n_jobs. But their library, liblinear, computes on the calling thread."),
     Line("SVC / SVR", "✗ No", "No parallelism",
          "SVC", "serial"),
     Line("DBSCAN / AgglomerativeClustering", "✗ No", "Single-threaded",
          "DBSCAN brute", "openmp",
-         "`AgglomerativeClustering` is serial. DBSCAN looks for neighbours: by brute force on threads of OpenMP, with "
-         "a tree on those of `n_jobs`."),
+         "AgglomerativeClustering is serial. DBSCAN looks for neighbours: by brute force on threads of OpenMP, with "
+         "a tree on those of n_jobs."),
     Line("KMeans", "✓ Full", "Uses OpenMP for multi-threading",
          "KMeans", "openmp"),
     Line("PCA", "✗ No", "No parallelism",
@@ -62,7 +63,7 @@ NOTES = (
          "threads."),
     Line("TruncatedSVD", "✓ Full", "n_jobs for parallel SVD",
          "TruncatedSVD", "blas",
-         "It is parallel, by BLAS. There is no `n_jobs`."),
+         "It is parallel, by BLAS. There is no n_jobs."),
     Line("GridSearchCV / RandomizedSearchCV", "✓ Full", "Parallel hyperparameter tuning",
          "GridSearchCV", "processes"),
     Line("cross_val_score", "✓ Full", "Parallel cross-validation",
@@ -70,13 +71,13 @@ NOTES = (
 )  # fmt: skip
 
 
-def beside(verdicts: Sequence[Verdict]) -> str:
-    """The notes' table in Markdown, each line next to its verdict: one of ``verdicts``, or else the recorded one, in
-    brackets. Where the two differ, with the reason."""
+def beside(verdicts: Sequence[Verdict]) -> Table:
+    """The notes' table, each line next to its verdict: one of ``verdicts``, or else the recorded one, in brackets.
+    Where the two differ, with the reason."""
     measured = {v.name: v for v in verdicts}
-    head = ["| algorithm | parallel support? | notes | we measure | why |", "|:--|:--|:--|:--|:--|"]
-    below = f"In brackets: not measured now, but recorded ({RECORDED}). `lockstep audit` measures all of them anew."
-    return "\n".join([*head, *(_row(line, measured.get(line.row)) for line in NOTES), "", below])
+    head = ("algorithm", "parallel support?", "notes", "we measure", "why")
+    told = f"In brackets: not measured now, but recorded ({RECORDED}). lockstep audit measures all of them anew."
+    return Table(told, head, [_row(line, measured.get(line.row)) for line in NOTES])
 
 
 def borne_out(verdicts: Sequence[Verdict]) -> int:
@@ -90,7 +91,7 @@ def _holds(line: Line, verdict: Verdict | None) -> bool:
     return bool(kinds & {*CLAIMS[line.claim]})
 
 
-def _row(line: Line, verdict: Verdict | None) -> str:
+def _row(line: Line, verdict: Verdict | None) -> tuple[str, ...]:
     found = kind(verdict) if verdict else f"[{NAMES[line.recorded]}]"
     why = "" if _holds(line, verdict) else line.why
-    return f"| {line.algorithm} | {line.support} | {line.words} | {found} | {why} |"
+    return line.algorithm, line.support, line.words, found, why

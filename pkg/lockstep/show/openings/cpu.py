@@ -9,7 +9,7 @@ from lockstep.show.openings.parts import EDGE, card
 
 NUMBER, REGISTER, LINE = 4, 32, 64  # bytes: a float32, a vector register of AVX2, a cache line
 BYTE, TALL = 7.8, 24.0  # pixels
-ASKED, REST = palette.colour("Forward"), palette.COLOURS["compute"]
+ASKED, REST = palette.ROLES["marked"], palette.COLOURS["compute"]
 ROWS = (
     ("a loop asks for one number", NUMBER, 1),
     ("memory sends the whole cache line", LINE, 1),

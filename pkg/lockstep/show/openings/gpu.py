@@ -14,7 +14,7 @@ from lockstep.simt import Launch, Step, launch
 
 LANES, LEFT, ROW = 32, 150.0, 24.0
 CELL = (svg.WIDTH - LEFT - EDGE) / LANES
-ON, OFF = palette.colour("Forward"), palette.COLOURS["compute"]
+ON, OFF = palette.ROLES["marked"], palette.COLOURS["compute"]
 
 
 def parted(values: Any) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from lockstep.show import palette, svg
 from lockstep.show.openings.parts import EDGE, arrow, box, card
 
-DATA, PROCESS, THREAD = palette.COLOURS["recv"], palette.LANE, palette.colour("Forward")
+DATA, PROCESS, THREAD = palette.ROLES["marked"], palette.LANE, palette.ROLES["work"]
 TOLD = (
     "A program fits an estimator with n_jobs=2: two processes, and each gets a copy of the data. Inside each process, "
     "two threads of OpenMP or BLAS compute and share that copy."

@@ -12,7 +12,7 @@ from lockstep.show.openings.parts import EDGE, box, card, key
 SERIAL, HOURS = 0.2, 10.0  # share that one worker has to do alone; hours of one worker
 WORKERS = (1, 2, 4, 8)
 LEFT, SCALE, ROW = 104.0, 42.0, 30.0
-ALONE, DIVIDED = palette.COLOURS["barrier"], palette.colour("Forward")
+ALONE, DIVIDED = palette.ROLES["marked"], palette.ROLES["work"]  # as in the lesson's own figure of this law
 
 
 def hours(workers: int) -> float:

@@ -10,7 +10,7 @@ from lockstep.show.openings.parts import EDGE, box, card, key
 STEPS = (1.0, 1.0, 1.0, 2.0)  # time that each rank needs for a step
 UNTIL, LEFT, ROW = 6.0, 78.0, 17.0
 SCALE = (svg.WIDTH - LEFT - EDGE) / UNTIL
-STEP, WAIT = palette.colour("Forward"), palette.LANE
+STEP, WAIT = palette.ROLES["work"], palette.LANE
 
 
 def draw() -> str:

@@ -1,18 +1,20 @@
 """The sum of a vector, three ways (Harris, "Optimizing Parallel Reduction in CUDA", 2007).
 
-Each block sums THREADS elements and adds its sum to ``out[0]``, which the caller has set to 0. All three compute the
-same sum; they differ in which threads add. For 8 threads::
+Each block sums THREADS elements and adds its sum to ``out[0]``, which the caller has
+set to 0. All three compute the same sum; they differ in which threads add. For 8
+threads::
 
-    divergent             sequential            shuffle (within a warp)
-    0 1 2 3 4 5 6 7       0 1 2 3 4 5 6 7       registers of 8 lanes,
-    +-1 +-3 +-5 +-7       +-------4             the same tree as
-    +---2   +---6           +-------5  ...      "sequential", no memory,
-    +-------4             0 1 2 3 at work       no barrier
+    divergent            sequential         shuffle, in a warp
+    0 1 2 3 4 5 6 7      0 1 2 3 4 5 6 7    8 lanes' registers,
+    +-1 +-3 +-5 +-7      +-------4          the sequential
+    +---2   +---6          +-------5 ...    tree, no memory,
+    +-------4            0 1 2 3 at work    no barrier
     0   2   4   6
-    at work: one thread   at work: the first
-    in 2, 4, 8            half, quarter, eighth
+    at work: one         at work: half,
+    thread in 2, 4, 8    quarter, eighth
 
-So the divergent one keeps every warp busy with ever fewer lanes, and the sequential one lets whole warps go.
+So the divergent one keeps every warp busy with ever fewer lanes, and the sequential
+one lets whole warps go.
 """
 
 from __future__ import annotations
