@@ -23,17 +23,20 @@ from lockstep.lessons.session import REASON
 from website.lessons import call_of
 
 ROWS = 9  # of a table that is shown
-SHORT, MOST = 30, 40  # words of a sentence beside a figure, and of a reason
+SHORT, MOST = 30, 40  # words of a sentence beside a figure, and of a section's or of a reason
 _HEADING = re.compile(r"^## (?P<title>.+)$", re.MULTILINE)
 _TOLD = re.compile(r'lessons\.told\("(.+)"\)')
 _LINK = re.compile(r"!?\[([^]]*)\]\([^)]*\)")
-_SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z*`0-9])")
+_SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z*`0-9“])")
 _FONTS = re.compile(r"@import[^;]+;")
 STYLE = """
 .reveal { font-size: 30px; } .reveal h1 { font-size: 2em; } .reveal h2 { font-size: 1.4em; }
 .reveal h1, .reveal h2 { text-transform: none; }
 .reveal .figure { font-size: 16px; text-align: left; width: fit-content; margin: 0 auto; }
 .reveal .figure table { font-size: 16px; } .reveal .ask { font-size: 1.2em; }
+.reveal .figure:has(table):not(:has(svg, .ls-place)) { max-width: 900px; min-width: min-content; }
+.reveal .figure:has(table):not(:has(svg, .ls-place)) td { white-space: normal; }
+.reveal .slide-number { left: 8px; right: auto; }
 .reveal .small { color: #555; font-size: .75em; } .reveal ul { display: block; text-align: left; }
 """
 FIT = """
@@ -160,6 +163,8 @@ def _asks(question: str, answer: str, more: str = "") -> Slide:
 def _figure(output: Any) -> str:
     data = output.get("data", {})
     made = data.get("text/html", "")
+    if made.lstrip().startswith("<details"):  # the numbers of a chart, which has a slide of its own
+        return ""
     if "<svg" in made or "ls-place" in made or 0 < made.count("<tr") <= ROWS:
         return str(made)
     if "image/svg+xml" in data:
@@ -181,13 +186,14 @@ def _reason(text: str) -> str:
 
 
 def _sentence(text: str, first: bool) -> str:
-    """The first sentence of the first paragraph, or the last of the last; none with a formula, or a long one."""
+    """The first sentence of the first paragraph that is short and has no formula; or the last sentence of the last
+    paragraph, if it is such a one."""
     parts = [p for p in re.split(r"\n\s*\n", text.strip()) if p and p.lstrip()[0] not in "#|-!<>" and "```" not in p]
     if not parts:
         return ""
     sentences = _SENTENCE.split(" ".join(parts[0 if first else -1].split()))
-    said = sentences[0 if first else -1]
-    return said if len(said.split()) <= SHORT and "$" not in said else ""
+    tried, most = (sentences, MOST) if first else (sentences[-1:], SHORT)
+    return next((said for said in tried if len(said.split()) <= most and "$" not in said), "")
 
 
 def _html(text: str) -> str:

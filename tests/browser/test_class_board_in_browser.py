@@ -90,6 +90,21 @@ def test_the_board_is_read_from_the_back_of_a_room(running: Board, browser: Brow
     window.shot(f"class-board-{scheme}")
 
 
+@pytest.mark.parametrize("learners", ["7", "225", "1000"])
+def test_how_many_are_stuck_stands_beside_on_what(running: Board, browser: Browser, learners: str) -> None:
+    """Of 225 learners the last digit stood at the first letter of the misconception."""
+    window = Window(browser)
+    page = window.board(running.address)
+    number, words = (page.locator(f"#stuck li:first-child {part}") for part in ("b", "strong"))
+    number.evaluate("(e, text) => { e.textContent = text; }", learners)
+    assert number.evaluate("(e) => e.scrollWidth <= e.clientWidth")
+    ends, begins = number.bounding_box(), words.bounding_box()
+    assert ends
+    assert begins
+    assert ends["x"] + ends["width"] + 5 < begins["x"]
+    window.context.close()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES[1:])
 def test_smaller_projectors_have_all_of_it_too(running: Board, browser: Browser, size: tuple[int, int]) -> None:

@@ -8,7 +8,9 @@ from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import torch
+from joblib import parallel_config
 
 from lockstep import run
 from lockstep.checks import find
@@ -96,8 +98,33 @@ def group_of_rank_0(fn: Callable[..., Any], ranks: int, sizes: list[int], axis: 
     return ", ".join(map(str, fn(ranks, sizes)[axis][0]))
 
 
-def cache_kilobytes(fn: Callable[..., Any], **given: Any) -> str:
-    return f"{fn(**given) / 1000:.4g}"
+def weight_of_rank_0(
+    fn: Callable[..., Any], steps: list[int], weights: list[float], gradients: list[float], rate: float
+) -> str:
+    """After a step of which nothing fails."""
+
+    def step(rank: int) -> float:
+        w, gradient = torch.tensor([weights[rank]]), torch.tensor([gradients[rank]])
+        new, _steps = fn(w, lambda _w: gradient.clone(), rate, steps, torch.distributed.all_reduce, lambda well: well)
+        return new.item()
+
+    return f"{on_ranks(step, *[(rank,) for rank in range(len(steps))])[0]:.3g}"
+
+
+def centre_of_rows(fn: Callable[..., Any], rows: list[list[float]]) -> str:
+    """The rows of each worker, of one cluster. The workers' parts are equal: what lacks is of a cluster far away."""
+    part, far = max(map(len, rows)), 1000.0
+    X = [own + [far] * (part - len(own)) for own in rows]
+    with parallel_config(backend="threading"):
+        moved = fn(np.array(X).reshape(-1, 1), np.array([[rows[0][0]], [far]]), len(rows))
+    return f"{moved[0, 0]:.3g}"
+
+
+def rate_of_decode(fn: Callable[..., Any], flops: float, nbytes: float, peak: float, bandwidth: float) -> str:
+    """GFLOP/s of that step, which reads two bytes a parameter, and computes two operations for each of T sequences."""
+    parameters, sequences = round(nbytes / 2), round(flops / nbytes)
+    seconds, _roof = fn(parameters, sequences, 1, 0, peak * 1e9, bandwidth * 1e9, 1.0)["decode"]
+    return f"{flops / seconds / 1e9:.3g}"
 
 
 VALUES: Mapping[str, Callable[..., str]] = {
@@ -112,7 +139,9 @@ VALUES: Mapping[str, Callable[..., str]] = {
     "tensor_parallel.mend_bias_added_k_times": gradient_of_bias,
     "mixture_of_experts.step_time_of_loads": milliseconds_of_experts,
     "hybrid.make_grid": group_of_rank_0,
-    "bottlenecks.kv_cache_bytes": cache_kilobytes,
+    "horovod.fault_tolerant_step": weight_of_rank_0,
+    "scikit_learn.parallel_kmeans_step": centre_of_rows,
+    "bottlenecks.five_steps_on_three_roofs": rate_of_decode,
 }
 
 

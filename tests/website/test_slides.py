@@ -55,6 +55,13 @@ def test_each_section_each_prediction_and_each_question_of_a_lesson_has_its_slid
 
 
 @LESSONS
+def test_a_section_begins_with_a_sentence(unit: Unit) -> None:
+    """Four sections had a title and nothing else: their first sentence had a formula, or was long."""
+    for stack in slides_of(unit)[1:]:
+        assert "<p>" in stack[0].text, stack[0].text
+
+
+@LESSONS
 def test_what_is_asked_is_answered_on_the_next_step_and_not_before(unit: Unit) -> None:
     asked = [slide for stack in slides_of(unit) for slide in stack if ASKS in slide.text]
     assert all(re.sub("<[^>]+>", "", slide.answer).strip() for slide in asked)
@@ -96,6 +103,21 @@ def test_a_figure_has_the_sentence_before_it_and_a_line_of_the_learners_no_slide
     (reconciled,) = (slide for slide in slides if asked in slide.figure)
     assert reconciled.text == ""
     assert any(slide.figure == "<svg>drawn</svg>" and "A pull is two messages." in slide.text for slide in slides)
+
+
+def test_the_folded_numbers_of_a_chart_are_no_slide() -> None:
+    """Three slides had a line to unfold and nothing else: a chart's numbers, where they are few rows."""
+    unit = UNITS[4]
+    folder = ROOT / "course" / unit.folder
+    lesson = nbformat.read(folder / "lesson.ipynb", as_version=4)
+    folded = "\n<details><summary>The numbers</summary><table><tr><td>1</td></tr></table></details>"
+    (shown,) = (cell for cell in lesson.cells if "result.show()" in cell.source and cell.cell_type == "code")
+    shown.outputs = [
+        nbformat.v4.new_output("display_data", {"text/html": html}) for html in ("<svg>chart</svg>", folded)
+    ]
+    stacks = deck(lesson, folder / "lesson.py", load(unit.topic))
+    figures = [slide.figure for stack in stacks[1:] for slide in stack if slide.figure]
+    assert figures == ["<svg>chart</svg>"]
 
 
 def test_a_file_is_whole_and_loads_nothing(tmp_path: Path) -> None:

@@ -127,12 +127,13 @@ def report(before: Path, after: Path) -> Iterator[str]:
 
 
 def _table(before: Rights, after: Rights) -> Iterator[str]:
-    yield f"{'':>4} {'unit':<4} {'concept':<54} {'before':>7} {'after':>7} {'g':>6} {'r before':>9} {'r after':>8}"
+    yield f"{'':>4} {'units':<6} {'concept':<54} {'before':>7} {'after':>7} {'g':>6} {'r before':>9} {'r after':>8}"
     for n, question in enumerate(questions("before")):
         pre, post = (fmean(row[n] for row in rights) for rights in (before, after))
         r = [_number(point_biserial(rights, n) if len(rights) >= FEW else None) for rights in (before, after)]
+        units = ", ".join(f"{unit:02d}" for unit in question.units)
         yield (
-            f"{question.number:>3}. {question.unit:02d}   {question.concept:<54} {pre:>6.0%} {post:>7.0%} "
+            f"{question.number:>3}. {units:<6} {question.concept:<54} {pre:>6.0%} {post:>7.0%} "
             f"{_number(gain(pre, post)):>7} {r[0]:>9} {r[1]:>8}"
         )
 

@@ -7,7 +7,7 @@ misconception of the course. Choices are shuffled, always in the same way: a let
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -35,12 +35,15 @@ class Choice:
 
 @dataclass(frozen=True)
 class Question:
-    """One question of a form. ``given`` is what the programs are called with, a list or a table of names."""
+    """One question of a form. ``given`` is what the programs are called with, a list or a table of names. ``also``
+    names an exercise of the second unit, and for some of the choices' programs the one of it that gives the same.
+    """
 
     number: int
     concept: str
-    unit: int
+    units: tuple[int, ...]
     exercise: str
+    also: tuple[str, Mapping[str, str]] | None
     text: str
     given: Any
     choices: tuple[Choice, ...]  # in the order of their letters
@@ -75,4 +78,6 @@ def _question(number: int, row: dict[str, Any], form: str) -> Question:
     pairs: Sequence[tuple[str, str]] = row["choices"]
     choices = [Choice(says + unit, *pair) for says, pair in zip(asked["says"], pairs, strict=True)]
     Random(f"{row['exercise']}/{form}").shuffle(choices)
-    return Question(number, row["concept"], row["unit"], row["exercise"], asked["text"], asked["given"], tuple(choices))
+    also = (row["also"]["exercise"], row["also"]["programs"]) if "also" in row else None
+    units = tuple(row["units"])
+    return Question(number, row["concept"], units, row["exercise"], also, asked["text"], asked["given"], tuple(choices))
