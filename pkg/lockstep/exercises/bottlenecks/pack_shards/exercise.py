@@ -27,8 +27,7 @@ VALUES = (
          "than its file."),
 )  # fmt: skip
 COSTS = (
-    Rule("opens-files-again", lambda e: e["again"] > 1, "a small file is opened {again} times to pack it. Once is "
-         "enough."),
+    Rule("opens-files-again", lambda e: e["again"] > 1, "to pack a small file, it is opened {again} times, not once."),
     Rule("reads-small-files", lambda e: e["reads"] and e["small"], "read opens {small} of the small files. It should "
          "get all that it gives from the shards."),
     Rule("opens-again", lambda e: e["reads"] and e["most"] > 1, "one call of read opens a shard {most} times. Once is "
