@@ -24,7 +24,7 @@ VALUES = (
     Rule("mixed-state", lambda e: e["mixed"], "the write for step {mixed[due]} gets tensors that are not those of any "
          "one step."),
     Rule("tries-again", lambda e: e["again"] is not None, "the state after step {again} is written twice. Each "
-         "checkpoint is tried once."),
+         "checkpoint writes the state of its own step, and does so once."),
     Rule("over-the-good-one", lambda e: e["over"], 'the write for step {over[due]} goes straight to "checkpoint", '
          "which is not whole until it ends. Write to another file, and rename it when it is whole."),
     Rule("no-file-between", lambda e: e["away"], '"checkpoint" is renamed to {away[new]!r}: from then on there is no '
