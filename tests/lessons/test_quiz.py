@@ -135,6 +135,9 @@ def test_one_is_no_plural() -> None:
     seconds = asked_for(QuizAnswer("How long?", 1, "One.", "s"))
     seconds.tell()
     assert seconds.said == "The answer is 1 s. One."
+    rate = asked_for(QuizAnswer("How fast?", 1, "One.", "MB/s"))
+    rate.tell()
+    assert rate.said == "The answer is 1 MB/s. One."
 
 
 def test_a_large_number_is_written_as_everywhere_else() -> None:

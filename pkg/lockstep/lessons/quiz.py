@@ -105,7 +105,8 @@ def verdict(right: QuizAnswer, value: float | str) -> str:
 
 
 def told(right: QuizAnswer) -> str:
-    unit = right.unit.removesuffix("s") if right.answer == 1 and len(right.unit) > 3 else right.unit
+    is_word = right.unit.isalpha() and len(right.unit) > 3  # not "s", nor "MB/s"
+    unit = right.unit.removesuffix("s") if right.answer == 1 and is_word else right.unit
     number = right.answer if isinstance(right.answer, str) else f"{right.answer:,.12g} {unit}".rstrip()
     return f"The answer is {number}. {right.because}"
 
