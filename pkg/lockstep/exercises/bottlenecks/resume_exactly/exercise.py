@@ -32,7 +32,7 @@ VALUES = (
     Rule("another-order", lambda e: e["moved"], "with the same ranks and batch, the job that was stopped gets other "
          "batches than one that was not. The order of an epoch may depend on its seed and number only."),
     Rule("no-way-back", lambda e: not e["back"], "a loader that has begun epoch 1 loads a state of epoch 0, and gives "
-         "other batches than those that came after that state. The state must say all: which epoch, and where in it."),
+         "other batches than those that came after that state. They depend on it and on the seed, on nothing else."),
     Rule("not-shuffled", lambda e: e["sorted"], "the samples come in the order of their numbers. Each epoch has a "
          "random order."),
     Rule("same-each-epoch", lambda e: e["same"], "two epochs have the same order."),
